@@ -72,8 +72,13 @@ def test_a_release_lies_beside_its_source(voile: Any, files: Any, county: Path) 
             "{}::wards",
             "is not a table that voile wrote; choose another name, or remove",
         ),
-        ("{}::visits", "{}::a/b", "has no slash in its name"),
-        ("{}::visits", "x.table::{}::clean", "is next to its database; write FILE.duckdb::TABLE"),
+        ("{}::visits", "{}::a/b", "the name of a released table contains a slash"),
+        (
+            "{}::visits",
+            "x.table::{}::clean",
+            "a release of a database has its own file name, FILE.duckdb.TABLE; "
+            "write FILE.duckdb::TABLE",
+        ),
     ],
 )
 def test_no_table_of_others_is_replaced(

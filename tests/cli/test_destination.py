@@ -103,7 +103,7 @@ def test_what_is_replaced_holds_no_input(home: Path) -> None:
 
 @pytest.mark.parametrize("out", ["no/such/new.html", "..", "/"])
 def test_an_output_has_a_name_and_a_folder(home: Path, out: str) -> None:
-    with pytest.raises(RequestError, match=r"no folder|names no file"):
+    with pytest.raises(RequestError, match=r"no folder|the path does not end in a file name"):
         check(out, source=Path("a.csv"))
 
 

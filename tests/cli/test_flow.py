@@ -212,7 +212,7 @@ def test_an_existing_output_stops_before_any_work(voile: Any, files: Any, tmp_pa
     ):
         ran = voile(*words, "--out", out)
         assert ran.code == 2
-        assert ran.err.startswith(f"voile: {out}: is there already, and is not a ")
+        assert ran.err.startswith(f"voile: {out}: the file exists, and is not a ")
         assert ran.err.endswith(" that voile wrote; choose another name, or remove it yourself\n")
     assert out.read_text() == "mine"
 

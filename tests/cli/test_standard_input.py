@@ -108,25 +108,25 @@ def test_a_list_of_objects_is_no_csv(tmp_path: Path) -> None:
     ],
 )
 def test_an_address_is_refused_wherever_a_path_is_read(voile: Any, words: Any) -> None:
-    said = "https addresses are not read here; download the file first"
+    said = "https addresses cannot be read here; download the file first"
     ran = voile(*words)
     assert (ran.code, ran.err) == (2, f"voile: https://h/r.csv: {said}\n")
 
 
 def test_an_address_is_no_output(voile: Any) -> None:
     ran = voile("inspect", "t.csv", "--out", "https://h/roles.toml")
-    said = "https addresses are not written here; write a file, and upload that"
+    said = "voile does not write to https addresses here; write a file, and upload that"
     assert (ran.code, ran.err) == (2, f"voile: https://h/roles.toml: {said}\n")
 
 
 def test_the_address_of_a_file_is_its_path(voile: Any) -> None:
     ran = voile("inspect", "file:///data/t.csv")
-    said = "file addresses are not read here; give the path alone"
+    said = "file addresses cannot be read here; give the path alone"
     assert (ran.code, ran.err) == (2, f"voile: file:///data/t.csv: {said}\n")
 
 
 @pytest.mark.parametrize("more", [(), ("--kind", "documents")])
 def test_an_address_of_another_scheme_is_refused_without_its_secrets(voile: Any, more: Any) -> None:
     ran = voile("inspect", "ftp://ann:canary@h/a.json?canary", *more)
-    said = "ftp addresses are not read here; download the file first"
+    said = "ftp addresses cannot be read here; download the file first"
     assert (ran.code, ran.err) == (2, f"voile: ftp://h/a.json: {said}\n")

@@ -216,7 +216,9 @@ def test_formulas_are_counted_and_escaped_where_asked(case: Any, tmp_path: Path)
         shown = {text[:1] for (text,) in rows_of(out, ["ward"])}
         assert shown == ({"'", "n", "-"} if escaped else {text[:1] for text in FORMULAS})
     assert found[0] == found[1]
-    with pytest.raises(RequestError, match=r"\.csv and \.tsv alone"):
+    with pytest.raises(
+        RequestError, match=r"--formulas escape applies only to \.csv and \.tsv files"
+    ):
         case.apply(tmp_path / "r.parquet", kit=kit, thing=table, formulas="escape")
 
 

@@ -118,5 +118,7 @@ def test_a_report_says_what_was_not_attacked(case: Any, attacked: Any) -> None:
     for one in {evidence.heading for evidence in found}:
         others = tuple(evidence for evidence in found if evidence.heading != one)
         (section,) = (x for x in public(case, release, others) if x.key == one.replace(" ", "-"))
-        assert any(said.startswith("No evidence: this was not") for said in texts(section.blocks))
+        assert any(
+            said.startswith("No evidence: the attack was not run") for said in texts(section.blocks)
+        )
     assert not any("No evidence" in text for text in texts(public(case, case.kit)))

@@ -187,7 +187,7 @@ def test_a_frontier_is_called_the_score_of_the_fit(
 ) -> None:
     charts = [*blocks_of(report_of(case, release, audience), FrontierChart)]
     assert charts
-    assert all("as the fit scored them" in one.caption for one in charts)
+    assert all("as scored by the fit" in one.caption for one in charts)
 
 
 def test_a_source_without_findings_is_called_a_prediction(

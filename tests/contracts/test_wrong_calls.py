@@ -116,7 +116,10 @@ def test_options_that_are_paths_lists_and_functions_are_checked(case: Case) -> N
         (lambda: release.attack(case.table, progress=3), "progress: an int is not a function"),
         (lambda: kit.choose(least_loss=True, releases=3), "releases: an int is not a list"),
         (lambda: kit.choose(least_loss=True, after=3), "after: an int is not a path"),
-        (lambda: kit.frontier.at(risk="a"), "give either a largest risk or a largest loss"),
+        (
+            lambda: kit.frontier.at(risk="a"),
+            "a choice needs either a largest risk or a largest loss",
+        ),
         (lambda: release.save("r.csv", formulas="no"), "formulas: must be 'keep' or 'escape'"),
     ):
         with pytest.raises(RequestError, match=f"^{said}"):

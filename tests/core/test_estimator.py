@@ -26,7 +26,7 @@ def test_a_clone_has_the_parameters_and_nothing_learnt(name):
     assert type(copy) is type(made)
     assert copy is not made
     assert copy.get_params() == made.get_params() == vars(copy)
-    with pytest.raises(RequestError, match="no such parameter: randm_state"):
+    with pytest.raises(RequestError, match="the estimator has no parameter randm_state"):
         made.set_params(randm_state=1)
 
 

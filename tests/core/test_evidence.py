@@ -25,7 +25,7 @@ def test_impossible_counts_are_refused(successes, trials):
 
 @pytest.mark.parametrize("deff", [0.5, math.inf, math.nan])
 def test_a_design_effect_is_one_or_more(deff):
-    with pytest.raises(ValueError, match="a design effect of"):
+    with pytest.raises(ValueError, match="the design effect is"):
         Rate(1, 5, clusters=3, deff=deff)
 
 

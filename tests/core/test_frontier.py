@@ -172,7 +172,7 @@ def test_refuses_shapes_that_do_not_fit():
         Frontier.of([0, 1], [1], np.zeros((2, 1)))
     with pytest.raises(RequestError, match="2 points and 3 policies"):
         Frontier.of([0, 1], [1, 0], np.zeros((3, 1)))
-    with pytest.raises(RequestError, match="one dimension"):
+    with pytest.raises(RequestError, match="dimensions, and must have one"):
         Frontier.of([[0, 1]], [[1, 0]], np.zeros((1, 1)))
 
 

@@ -41,7 +41,8 @@ def test_a_refusal_states_the_need_and_the_remedy(monkeypatch):
     with pytest.raises(RequestError) as refused:
         require_memory(4_200_000_000, for_what="this fit", instead="merge values")
     assert (
-        refused.value.what == "this fit needs about 4,200 MB of memory, and 3,000 MB are available"
+        refused.value.what
+        == "this fit needs about 4,200 MB of memory, but only 3,000 MB are available"
     )
     assert refused.value.instead == "merge values"
 

@@ -61,7 +61,7 @@ def test_text_that_is_not_utf8_is_one_sentence(tmp_path: Path, end: str) -> None
     else:
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
             writer.write_table(table)
-    with pytest.raises(SourceError, match="damaged or cut short"):
+    with pytest.raises(SourceError, match="is damaged or truncated"):
         list(open_source(path).batches())
 
 
@@ -73,14 +73,16 @@ def test_a_workbook_without_a_sheet_is_refused(tmp_path: Path) -> None:
     with ZipFile(whole) as old, ZipFile(path, "w") as new:
         for name in old.namelist():
             new.writestr(name, old.read(name).replace(b"<sheet ", b"<shoet "))
-    with pytest.raises(RequestError, match=r"people\.xlsx: (has no sheet|is not a whole)"):
+    with pytest.raises(
+        RequestError, match=r"people\.xlsx: (the workbook has no sheet|the Excel file is damaged)"
+    ):
         open_source(path)
 
 
 def test_a_label_that_is_not_utf8_is_refused_by_its_line(tmp_path: Path) -> None:
     path = tmp_path / "a.svm"
     path.write_bytes(b"c1 1:1 2:1\nc\xff 3:1\n")
-    with pytest.raises(SourceError, match=r"a\.svm, line 2: is not UTF-8 text"):
+    with pytest.raises(SourceError, match=r"a\.svm, line 2: the line is not UTF-8 text"):
         list(open_source(path).batches())
 
 
@@ -90,7 +92,9 @@ def test_a_date_that_no_calendar_has_is_refused(tmp_path: Path, kind: pa.DataTyp
     ticks = pa.array([0, None, (1 << 31) - 1], pa.int32())
     days = ticks.cast(kind) if kind == pa.date32() else pa.array([0, None, 1 << 62]).cast(kind)
     pq.write_table(pa.table({"born": days}), path)
-    with pytest.raises(SourceError, match="column born: holds a date outside the years 1 to 9999"):
+    with pytest.raises(
+        SourceError, match="column born: the column contains a date outside the years 1 to 9999"
+    ):
         list(open_source(path).batches())
 
 

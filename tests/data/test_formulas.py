@@ -103,7 +103,9 @@ def cells(source: object, column: str) -> pa.Array:
 @pytest.mark.parametrize("end", [".parquet", ".jsonl", ".arrow", ".duckdb"])
 def test_other_formats_have_no_formulas(tmp_path: Path, end: str) -> None:
     table = pa.table({"note": array(*FORMULAS)})
-    with pytest.raises(RequestError, match=r"formulas are escaped in .csv and .tsv alone"):
+    with pytest.raises(
+        RequestError, match=r"--formulas escape applies only to .csv and .tsv files"
+    ):
         open_writer(tmp_path / f"a{end}", table.schema, escape=True)
     with open_writer(tmp_path / f"a{end}", table.schema) as writer:
         writer.write(table.to_batches()[0])

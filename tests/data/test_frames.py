@@ -45,11 +45,11 @@ def test_every_frame_has_the_same_rows_and_goes_back(kind):
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({"a": [1, 2], "b": [1]}, "the columns are of different lengths: a 2, b 1"),
+        ({"a": [1, 2], "b": [1]}, "the columns have different lengths: a 2, b 1"),
         ({"a": [1, "CANARY"]}, "column a holds values of several types"),
         (pd.DataFrame({0: [1 + 2j], 1: [2j]}), "column 0 holds values of several types, or of one"),
         ({"a": 3}, "column a is not a list of values"),
-        ({"zip": [1], "ZIP": [2]}, "two columns of one name"),
+        ({"zip": [1], "ZIP": [2]}, "two columns have the same name:"),
     ],
 )
 def test_a_dictionary_of_no_columns_is_refused_by_its_columns(columns, said):
@@ -66,13 +66,15 @@ def test_what_is_no_frame_is_refused(thing):
 
 def test_rows_in_memory_are_read_as_they_were_written():
     place = MemoryPath("rows")
-    with pytest.raises(RequestError, match="there is no such file"):
+    with pytest.raises(RequestError, match="the file does not exist"):
         open_source(place)
     labels = pa.array(["a", "b"]).dictionary_encode()
     with open_writer(place, pa.schema([("label", labels.type)])) as writer:
         writer.write(pa.RecordBatch.from_arrays([labels], ["label"]))
     assert open_source(place).columns == {"label": pa.string()}
-    with pytest.raises(RequestError, match=r"escaped in \.csv and \.tsv alone"):
+    with pytest.raises(
+        RequestError, match=r"--formulas escape applies only to \.csv and \.tsv files"
+    ):
         open_writer(place, TABLE.schema, escape=True)
 
 

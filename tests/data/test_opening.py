@@ -33,7 +33,7 @@ def refused(thing: object, message: str, **asked: str) -> str:
 def test_a_missing_file_gets_the_nearest_names(tmp_path: Path) -> None:
     (tmp_path / "patients.csv").write_text("a\n1\n")
     refused(tmp_path / "patient.csv", "did you mean patients.csv?")
-    refused(tmp_path / "no" / "a.csv", "there is no folder")
+    refused(tmp_path / "no" / "a.csv", "does not exist")
     refused(tmp_path, "is a folder")
 
 
@@ -77,10 +77,10 @@ def test_a_file_cut_in_half_or_of_another_format_is_damaged(tmp_path: Path, end:
         write(rows.to_pandas(), str(path))
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    message = refused(path, r"^a\.\w+: is not a whole .* file: damaged or cut short")
+    message = refused(path, r"^a\.\w+: the .* file is damaged or truncated")
     assert "00501" not in message
     path.write_bytes(b"this is no such file at all\n" * 40)
-    refused(path, "damaged or cut short")
+    refused(path, "is damaged or truncated")
 
 
 def test_parquet_damaged_inside_is_refused_by_both_readers(tmp_path: Path) -> None:
@@ -91,18 +91,18 @@ def test_parquet_damaged_inside_is_refused_by_both_readers(tmp_path: Path) -> No
     data = bytearray(path.read_bytes())
     data[4:5000] = bytes(4996)
     path.write_bytes(data)
-    refused(path, "damaged or cut short")
-    with pytest.raises(SourceError, match="damaged or cut short"):
+    refused(path, "is damaged or truncated")
+    with pytest.raises(SourceError, match="is damaged or truncated"):
         count_combinations(open_source(path), ["n"])
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"zip": "00501"', "row 2 is not whole JSON from character"),
+        ('{"zip": "00501"', "is not valid JSON from character"),
         ("[1]", "row 2 is not a JSON object"),
-        ('{"zip": 1, "zip": 2}', "row 2: two columns of one name: zip and zip"),
-        ('{"ZIP": 1}', "two columns of one name: zip and ZIP"),
+        ('{"zip": 1, "zip": 2}', "row 2: two columns have the same name: zip and zip"),
+        ('{"ZIP": 1}', "two columns have the same name: zip and ZIP"),
     ],
 )
 def test_a_bad_json_line_is_named_by_its_row(tmp_path: Path, line: str, message: str) -> None:
@@ -132,7 +132,10 @@ def test_a_name_with_a_patterns_letters_is_a_name(tmp_path: Path) -> None:
 def test_files_of_a_pattern_must_agree(tmp_path: Path) -> None:
     pq.write_table(TABLE, tmp_path / "p1.parquet")
     pq.write_table(TABLE.rename_columns(["zip", "m"]), tmp_path / "p2.parquet")
-    refused(str(tmp_path / "p*"), r"p2.parquet: column n is absent, and int64 in p1.parquet")
+    refused(
+        str(tmp_path / "p*"),
+        r"p2.parquet: column n is absent in this file, and int64 in p1.parquet",
+    )
     pq.write_table(
         TABLE.cast(pa.schema([("zip", "string"), ("n", "int8")])), tmp_path / "p2.parquet"
     )
@@ -159,7 +162,7 @@ def test_tables_are_found_by_name(tmp_path: Path, end: str) -> None:
     connection.close()
     assert list(open_source(f"{path}::register").columns) == ["z"]
     assert list(open_source(path, table="register").columns) == ["z"]
-    refused(path, "say which table; there is patients, register")
+    refused(path, "the database has several tables; there is patients, register")
     refused(f"{path}::patient", "there is no table patient; did you mean patients?")
 
 
@@ -175,9 +178,16 @@ def test_a_table_is_named_once(tmp_path: Path) -> None:
 
 def test_tables_and_encodings_only_where_there_are_some(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
-    refused(f"{tmp_path / 'a.csv'}::t", "no table to choose")
+    refused(
+        f"{tmp_path / 'a.csv'}::t",
+        "the name after :: does not apply, because this format has no tables",
+    )
     pq.write_table(TABLE, tmp_path / "a.parquet")
-    refused(tmp_path / "a.parquet", "no encoding to choose", encoding="utf-8")
+    refused(
+        tmp_path / "a.parquet",
+        "the file's format has a fixed encoding, and takes no --encoding",
+        encoding="utf-8",
+    )
 
 
 def test_duckdb_opens_a_file_twice_and_never_to_write(tmp_path: Path) -> None:
@@ -197,7 +207,7 @@ def test_duckdb_opens_a_file_twice_and_never_to_write(tmp_path: Path) -> None:
 
 def test_a_column_that_is_not_there_gets_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(
-        RequestError, match="pandas frame: there is no column zap; did you mean zip"
+        RequestError, match="pandas frame: the source has no column zap; did you mean zip"
     ):
         list(open_source(TABLE.to_pandas()).batches(["zap"]))
 
@@ -212,7 +222,7 @@ def test_a_column_that_is_not_there_gets_the_nearest(tmp_path: Path) -> None:
     ],
 )
 def test_two_columns_of_one_name_are_refused(frame: object) -> None:
-    refused(frame, "two columns of one name")
+    refused(frame, "two columns have the same name:")
 
 
 def test_a_mixed_pandas_column_is_named() -> None:

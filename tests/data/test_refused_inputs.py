@@ -38,7 +38,9 @@ def test_a_file_of_another_format_is_named_as_one(tmp_path: Path, one: Any, end:
     content = one.start + b"\n" + b"a,b\n1,2\n" * 9
     path = tmp_path / f"a{end}"
     path.write_bytes(gzip.compress(content) if end.endswith(".gz") else content)
-    with pytest.raises(VoileError, match=f"^{path.name}: the file contains {one.format}.*; {one.remedy}$"):
+    with pytest.raises(
+        VoileError, match=f"^{path.name}: the file contains {one.format}.*; {one.remedy}$"
+    ):
         open_source(path)
 
 
@@ -49,7 +51,7 @@ def test_both_verbs_refuse_it_alike(tmp_path: Path) -> None:
 
 def test_bytes_of_an_unknown_format_are_no_text(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(bytes(range(1, 40)) * 9)
-    with pytest.raises(VoileError, match="is not text: it contains control characters"):
+    with pytest.raises(VoileError, match="the file contains control characters, and is not text"):
         open_source(tmp_path / "a.csv")
     (tmp_path / "b.csv").write_bytes(b"note,n\n" + b"ward 3,7\n" * 40 + b"form\x0cfeed\x02,1\n")
     assert open_source(tmp_path / "b.csv").read().num_rows == 41
@@ -62,7 +64,7 @@ def test_names_without_rows_are_no_source(tmp_path: Path, content: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text(content)
     (said,) = refusals(path, tmp_path)
-    assert said == "a.csv: has names of columns and no rows; give a source with rows"
+    assert said == "a.csv: the source has column names and no rows; give a source with rows"
     path.write_text(f"{content}\n{content}\n")
     assert check_rows(open_source(path)).read().num_rows
 
@@ -74,7 +76,7 @@ def test_other_formats_without_rows_are_no_source(tmp_path: Path, form: str) -> 
         thing.to_parquet(tmp_path / "a.parquet")
         thing = tmp_path / "a.parquet"
     (said,) = refusals(thing, tmp_path)
-    assert "has names of columns and no rows" in said
+    assert "the source has column names and no rows" in said
 
 
 def test_one_line_of_json_is_a_row(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ def test_a_folder_of_several_types_is_refused_with_a_pattern(tmp_path: Path) -> 
     folder.mkdir()
     (folder / "people.csv").write_text("age,zip\n30,00501\n")
     (said,) = refusals(folder, tmp_path)
-    pattern = f"name a file, or files of one type by a pattern, as {folder}/*.csv"
+    pattern = f"name a file, or several files of one type by a pattern such as {folder}/*.csv"
     only = "and only a folder of Parquet files is one table"
     assert said.endswith(f"is a folder of .csv files, {only}; {pattern}")
     (folder / "scan.pdf").touch()

@@ -52,13 +52,14 @@ def test_roles_come_back_equal_from_json():
         ('subjekt = "a"\n[columns]\na = "keep"\n', "subjekt: is not known here"),
         (
             'age = "quasi"\n',
-            "columns: is absent; name the columns and their roles below a line [columns]",
+            "the file lacks the section [columns]; "
+            "list each column and its role below a line [columns]",
         ),
         (
             '[columns]\nage = "quasi"\nid = { role = "subject" }\n',
-            "columns.id: the column of subjects is named before the columns;"
-            ' write subject = "id" above [columns], or in Python '
-            '{"subject": "id", "columns": {...}}',
+            "columns.id is at the wrong level: write the subject's column above [columns]; "
+            'write subject = "id" above [columns], '
+            'or in Python {"subject": "id", "columns": {...}}',
         ),
     ],
 )
@@ -97,7 +98,7 @@ def test_all_mistakes_are_named_at_once_and_no_value_is(tmp_path):
         ("", "columns"),
         ("[columns]\n", "1 or more entries"),
         ('subjects = "a"\n[columns]\na = "quasi"\n', "subjects"),
-        ("[columns", "not a TOML file"),
+        ("[columns", "the file is not valid TOML"),
     ],
 )
 def test_a_file_that_is_none_is_refused(tmp_path, text, said):
@@ -106,12 +107,12 @@ def test_a_file_that_is_none_is_refused(tmp_path, text, said):
 
 
 def test_an_absent_file_and_a_folder_are_refused(tmp_path):
-    with pytest.raises(RequestError, match="voile inspect proposes one"):
+    with pytest.raises(RequestError, match="write one with: voile inspect SOURCE --out"):
         Roles.read(tmp_path / "none.toml")
     with pytest.raises(RequestError, match="cannot be read"):
         Roles.read(tmp_path)
     (tmp_path / "latin").write_bytes("[columns]\nnaïve = 'quasi'".encode("latin-1"))
-    with pytest.raises(RequestError, match="not a TOML file"):
+    with pytest.raises(RequestError, match="the file is not valid TOML"):
         Roles.read(tmp_path / "latin")
 
 
@@ -248,7 +249,7 @@ def test_a_mistake_in_columns_named_by_whole_numbers_is_reported_once(roles, col
         Roles.parse(roles).check(columns)
     text = str(refused.value)
     assert text.startswith(f"roles: {said}")
-    repeated = ("there is ", "did you mean", "role is", "a struct", "undecided")
+    repeated = ("does not exist", "did you mean", "role is", "a struct", "undecided")
     assert all(text.count(words) <= 1 for words in repeated)
 
 

@@ -80,7 +80,9 @@ def _check_ends(kind: pa.DataType, number: pa.DataType, first: int, last: int) -
 def test_names_that_may_be_a_person_s_row_are_said_by_their_places(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("Roe,7,Roe\nDoe,8,Doe\n")
-    with pytest.raises(RequestError, match="two columns of one name: columns 1 and 3 of row 1"):
+    with pytest.raises(
+        RequestError, match="two columns have the same name: columns 1 and 3 of row 1"
+    ):
         open_source(path)
 
 
@@ -124,9 +126,9 @@ def test_a_full_disk_or_memory_is_no_damage_of_the_file(error: Exception) -> Non
     [
         (
             OSError(errno.EACCES, "Permission denied"),
-            "people.db: the file cannot be read: Permission d",
+            "people.db: the file cannot be read: Permission deni",
         ),
-        (OSError("row 3: Roe"), "people.db: is not a whole duckdb file: damaged or cut short"),
+        (OSError("row 3: Roe"), "people.db: the duckdb file is damaged or truncated"),
         (pa.ArrowInvalid("Roe"), "people.db: is not a whole duckdb file"),
         (duckdb.IOException("Roe"), "people.db: is not a whole duckdb file"),
     ],

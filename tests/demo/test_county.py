@@ -65,7 +65,7 @@ def test_the_same_seed_makes_the_same_county():
 
 def test_a_county_too_small_is_refused():
     assert len(make_county(people=100).patients) >= 8
-    with pytest.raises(RequestError, match="100 or more"):
+    with pytest.raises(RequestError, match="use 100 people or more"):
         make_county(people=99)
 
 

@@ -87,5 +87,5 @@ def test_a_process_that_dies_is_no_answer() -> None:
 def test_a_system_that_cannot_fork_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "get_all_start_methods", lambda: ["spawn"])
     assert len(list(in_order(squared, range(3), jobs=1))) == 3
-    with pytest.raises(RequestError, match="one process only"):
+    with pytest.raises(RequestError, match="this system cannot start worker processes"):
         list(in_order(squared, range(3), jobs=2))

@@ -59,7 +59,8 @@ def test_a_folder_of_another_user_is_refused(shared: Path) -> None:
     staging = planted(shared, ["r.csv", "../victim/diary.txt"])
     os.chown(staging, NOBODY, NOBODY)
     refused(
-        shared, r"\.r\.csv\.voile: the output is prepared there, and that folder is not yours alone"
+        shared,
+        r"\.r\.csv\.voile: another user may write to this temporary folder, ",
     )
 
 
@@ -117,7 +118,7 @@ def test_a_link_or_a_file_in_its_place_is_refused(shared: Path) -> None:
 )
 def test_a_name_that_is_no_part_of_the_output_is_refused(shared: Path, name: str) -> None:
     planted(shared, ["r.csv", name])
-    refused(shared, "holds the parts of another output")
+    refused(shared, "the folder contains the parts of another output")
 
 
 def test_what_a_killed_run_left_is_set_right_whichever_parts_it_had(shared: Path) -> None:
@@ -139,7 +140,7 @@ def test_what_came_after_a_kill_stays(shared: Path) -> None:
     staging = planted(shared, ["r.csv"])
     (staging / "old" / "r.csv").write_text("the old release")
     (shared / "r.csv").write_text("put there since")
-    refused(shared, "came after a run was killed")
+    refused(shared, "another program wrote this file after a killed run, and")
     (shared / "r.csv").unlink()
     with pytest.raises(RequestError, match="is there already"):
         write(shared)

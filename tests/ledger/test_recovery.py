@@ -72,7 +72,9 @@ def test_recovery_rolls_no_ledger_back(place, key_file):
 def test_heads_that_came_since_are_not_taken_for_the_ones_away(place, key_file, half_replaced):
     forged = key_file.with_name("key.ledgers")
     shutil.copy(half_replaced / "old" / forged.name, forged)
-    with pytest.raises(RequestError, match="came after a run was killed"):
+    with pytest.raises(
+        RequestError, match="another program wrote this file after a killed run, and"
+    ):
         check(place, key_file)
 
 

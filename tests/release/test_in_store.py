@@ -139,7 +139,7 @@ def test_what_was_changed_in_the_store_is_noticed(
     body = server.read(name)
     server.put(name, body.replace(b"voile-release", b"voile-release ", 1)[:-1] + b"x")
     if name.endswith(".json"):
-        with pytest.raises(VoileError, match="not JSON that voile writes"):
+        with pytest.raises(VoileError, match="is not valid JSON"):
             open_release(f"{TO}.parquet")
     else:
         assert "visits.parquet is the part that the manifest names" in failed(f"{TO}.parquet")
@@ -183,10 +183,13 @@ def test_the_private_folder_of_another_release_stays(server: Server, here: Path,
     ("to", "said"),
     [
         ("s3://nowhere/v.csv", "s3://nowhere: there is no such bucket"),
-        ("s3://clinic", "names a bucket and no release"),
-        ("https://h.example/v.csv", "https addresses are not written; write a file, and upload"),
-        ("ftp://h/v.csv", "ftp addresses are not written"),
-        ("s3://a:canary@clinic/v.csv", "s3://clinic/v.csv: holds a user or a key"),
+        ("s3://clinic", "the address contains a bucket and no name of a release"),
+        (
+            "https://h.example/v.csv",
+            "voile does not write to https addresses; write a file, and upload",
+        ),
+        ("ftp://h/v.csv", "voile does not write to ftp addresses"),
+        ("s3://a:canary@clinic/v.csv", "s3://clinic/v.csv: the address contains a user or a key"),
         ("s3://clinic/v.exe", "cannot be written"),
     ],
 )

@@ -198,7 +198,7 @@ def test_a_table_with_another_kind_of_column_is_refused(wanted):
 
 
 def test_a_kit_is_not_pickled():
-    with pytest.raises(TypeError, match=r"open it with voile\.open_kit"):
+    with pytest.raises(TypeError, match="a kit contains keys and cannot be pickled"):
         pickle.dumps(made())
 
 
@@ -271,7 +271,7 @@ def test_a_chosen_policy_comes_back_equal_from_its_file(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("kind =", "not a TOML file"),
+        ("kind =", "not valid TOML"),
         ("", "kind, kit, choice, figures and policy: is absent"),
         (f"{FILE}choice = {{knee = true}}\nfigures = 1\npolicy = {{}}\n", "figures: is not"),
         (f"{FILE}choice = {{knee = true}}\nfigures = {{}}\npolicy = 7\n", "policy: is not"),
@@ -313,7 +313,7 @@ def test_a_policy_is_for_one_kind_and_one_kit():
     kit = made()
     chosen = Chosen("tables", kit.id, 0, Choice(knee=True), {}, {})
     chosen.check(kit)
-    with pytest.raises(RequestError, match="the policy is for signals and this is a kit of tables"):
+    with pytest.raises(RequestError, match="the policy is for signals, and this kit is for tables"):
         dataclasses.replace(chosen, kind="signals").check(kit)
     with pytest.raises(RequestError, match="chosen from kit 0000000000000000"):
         dataclasses.replace(chosen, kit="0" * 16).check(kit)

@@ -189,7 +189,7 @@ def test_no_staged_byte_is_published(folder: Path, said: str) -> None:
 
 def test_what_was_to_fail_did(folder: Path, said: str) -> None:
     """Without this the other tests could hold of an undisturbed run."""
-    assert "a worker failed each time it was tried: ValueError at on_cluster.py" in said
+    assert "a Spark worker failed at each attempt: ValueError at on_cluster.py" in said
     faults = {one.name for one in (folder / "faults").iterdir()}
     assert {f"{kind}-{n}-again" for kind in ("make", "finish") for n in range(FAILING)} <= faults
     assert {f"make-{SLOW}-again", DOOMED} <= faults

@@ -202,11 +202,21 @@ def test_no_tasks_are_no_work(session: Any) -> None:
 @pytest.mark.parametrize(
     ("source", "out", "options", "words"),
     [
-        ("source.csv", "out", {}, "workers read Parquet files and tables of Spark, not csv"),
+        (
+            "source.csv",
+            "out",
+            {},
+            "Spark's workers read Parquet files and tables of Spark, and no csv",
+        ),
         ("source.parquet", "out.csv", {}, "workers write a folder of Parquet files"),
-        ("source.parquet", None, {}, "workers write to a folder"),
+        ("source.parquet", None, {}, "workers need a folder to write the release to"),
         ("source.parquet", "out", {"class_id": True}, "draws its ids in one process"),
-        ("source.parquet", "out", {"spark_conf": ["x=y"]}, "is active already"),
+        (
+            "source.parquet",
+            "out",
+            {"spark_conf": ["x=y"]},
+            "a Spark session is active, and Spark takes settings only at its start",
+        ),
         ("source.parquet", "out", {"engine": "here", "spark_conf": ["x=y"]}, "only to Spark"),
     ],
 )

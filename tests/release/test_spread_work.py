@@ -176,7 +176,7 @@ def test_a_folder_that_others_may_write_to_is_refused(tmp_path: Path) -> None:
     (folder / JOB).touch()
     said = json.loads(make(folder, CODE, 0))
     assert said["kind"] == "RequestError"
-    assert "not this user's alone" in said["what"]
+    assert "another user owns the release's folder" in said["what"]
     assert "worker " in said["where"]
 
 
@@ -312,6 +312,6 @@ def test_a_release_whose_refusal_was_lost_is_refused_all_the_same(
         (work.args[0] / STOP).touch()  # as a worker did that was lost before it could answer
         return [work(number) for number in range(tasks)]
 
-    with pytest.raises(VoileError, match="was lost before it said why"):
+    with pytest.raises(VoileError, match="a worker refused the release, and its reason was lost"):
         release(place, fitted, tmp_path / "out", engine)
     assert not list(tmp_path.iterdir())

@@ -97,9 +97,9 @@ def _check_stored(params: Sequence[click.Parameter], given: Mapping[str, Any]) -
         for read in (place for is_output, place in stored if not is_output):
             if f"{out}/".startswith(f"{read}/") or f"{read}/".startswith(f"{out}/"):
                 raise RequestError(
-                    f"is, contains or is inside {read}, which this command reads",
+                    f"the output is, contains or is inside {read}, which this command reads",
                     where=str(out),
-                    instead="use another name",
+                    instead="write to another path",
                 )
 
 
@@ -114,12 +114,16 @@ def _check_table(place: str, read: Sequence[CommandInput]) -> None:
             continue
         if one.table is None:
             raise RequestError(
-                "this command reads a table of it that is not named",
+                "this command reads a table of the output's database",
                 where=file,
-                instead=f"write {one.place.name}::TABLE",
+                instead=f"name the output's table: {one.place.name}::TABLE",
             )
         if one.table.removeprefix("main.").lower() == table.lower():
-            raise RequestError("is read by this command", where=place, instead="use another name")
+            raise RequestError(
+                "the command reads this file as its input",
+                where=place,
+                instead="write to another path",
+            )
 
 
 def _check_apart(part: Path, read: CommandInput, *, replaced: bool) -> None:

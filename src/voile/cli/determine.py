@@ -81,7 +81,9 @@ def write_context(
     from voile.determination import write_template
 
     if context is not None or out is not None:
-        raise RequestError("--template writes a context alone: leave out --context and --out")
+        raise RequestError(
+            "--template writes only a context file", instead="leave out --context and --out"
+        )
     today = datetime.now(UTC).date()
     write_text(template, write_template(subject, today=today), CONTEXT, force=force)
     screen.say(f"{template}: write each text that begins with TO DO")

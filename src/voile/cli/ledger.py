@@ -117,7 +117,7 @@ def _judge(
     fitted = StoredKit.load(Path(kit))
     module = find_module(fitted.kind)
     if module.judge is None:
-        raise RequestError(f"releases of {fitted.kind} cannot be judged together", where=kit)
+        raise RequestError(f"voile cannot evaluate releases of {fitted.kind} together", where=kit)
     chosen = Chosen.read(policy)
     rows = None if source is None else module.open(source)
     judging = partial(module.judge, fitted, chosen, source=rows, releases=releases)

@@ -68,7 +68,7 @@ def _misfit(
     if (wrong := [n for n in given if n not in own.parameters]) and len(plain) == len(parameters):
         known = [p.name for p in plain if p.name not in _OWN]
         remedy = nearest(wrong[0], known) if known else "it takes none"
-        return RequestError(f"no such option: {wrong[0]}", where=where, instead=remedy)
+        return RequestError(f"there is no option {wrong[0]}", where=where, instead=remedy)
     if len(args) > len(placed):
         skipped = sum(name in _OWN for name in placed)
         most, count = len(placed) - skipped, len(args) - skipped
@@ -121,5 +121,7 @@ def _check_kind(name: str, value: object, annotation: str) -> None:
             )
     elif "ProgressHook" in kinds and not callable(value):
         raise RequestError(
-            f"{name_kind(value)} is not a function", where=name, instead="leave it out"
+            f"{name_kind(value)} is not a function",
+            where=name,
+            instead=f"pass a function, or leave {name} out",
         )

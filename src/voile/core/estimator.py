@@ -35,6 +35,8 @@ class EstimatorParameters:
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
-                raise RequestError(f"no such parameter: {name}", instead=nearest(name, known))
+                raise RequestError(
+                    f"the estimator has no parameter {name}", instead=nearest(name, known)
+                )
             setattr(self, name, value)
         return self

@@ -50,7 +50,7 @@ class Rate:
         if not 0 <= self.successes <= self.trials:
             raise ValueError(f"{self.successes} successes of {self.trials} trials are not a rate")
         if not (self.deff >= 1 and math.isfinite(self.deff)):
-            raise ValueError(f"a design effect of {self.deff}")
+            raise ValueError(f"the design effect is {self.deff}, and must be at least 1")
         least = min(self.trials, 1)
         if self.clusters is not None and not least <= self.clusters <= self.trials:
             raise ValueError(f"{self.clusters} clusters of {self.trials} trials")
@@ -207,7 +207,7 @@ class Note:
             if name is not None:
                 names.add(name)
                 if conversion or not _FORMATS.fullmatch(form or ""):
-                    raise ValueError("a note's value is written in a form that there is not")
+                    raise ValueError("the evidence file contains a note in an unknown form")
                 if form and isinstance(self.values.get(name), Count | str):
                     raise ValueError(
                         "the evidence file contains a note with a malformed count or text"

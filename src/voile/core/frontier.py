@@ -72,9 +72,15 @@ class Frontier(NotebookDrawing):
         """
         risks, losses = _numbers(risk, "risk"), _numbers(loss, "loss")
         if len(risks) != len(losses):
-            raise RequestError(f"{len(risks)} risks and {len(losses)} losses")
+            raise RequestError(
+                f"there are {len(risks)} risks and {len(losses)} losses",
+                instead="give one loss for each risk",
+            )
         if not callable(policies) and len(policies) != len(risks):
-            raise RequestError(f"{len(risks)} points and {len(policies)} policies")
+            raise RequestError(
+                f"there are {len(risks)} points and {len(policies)} policies",
+                instead="give one policy for each point",
+            )
         kept = _find_undominated(risks, losses)
         rows = policies(kept) if callable(policies) else np.asarray(policies)[kept]
         return cls(_frozen(risks[kept]), _frozen(losses[kept]), _frozen(rows))
@@ -148,7 +154,10 @@ class Frontier(NotebookDrawing):
             or (risk is not None and loss is not None)
             or np.isnan(limit)
         ):
-            raise RequestError("give either a largest risk or a largest loss")
+            raise RequestError(
+                "a choice needs either a largest risk or a largest loss",
+                instead="give exactly one of the two limits",
+            )
         if loss is None:
             index = int(np.searchsorted(self.risk, limit, side="right")) - 1
             found, name, closest = index >= 0, "risk", 0
@@ -201,7 +210,10 @@ class Frontier(NotebookDrawing):
 def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.ndim != 1:
-        raise RequestError(f"{name} must have one dimension, not {numbers.ndim}")
+        raise RequestError(
+            f"{name} has {numbers.ndim} dimensions, and must have one",
+            instead=f"pass {name} as a flat array",
+        )
     wrong = ~((numbers >= 0) & (numbers <= 1))
     if wrong.any():
         raise RequestError(

@@ -31,7 +31,7 @@ def require_memory(needed: float, *, for_what: str, instead: str) -> None:
     available = find_available()
     if available is not None and needed > available:
         raise RequestError(
-            f"{for_what} needs about {needed / MEGABYTE:,.0f} MB of memory, and "
+            f"{for_what} needs about {needed / MEGABYTE:,.0f} MB of memory, but only "
             f"{available / MEGABYTE:,.0f} MB are available",
             instead=instead,
         )

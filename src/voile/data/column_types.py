@@ -58,7 +58,9 @@ def check_dates(rows: pa.RecordBatch | pa.Table, *, where: str) -> None:
         least, most = pc.min_max(ticks).as_py().values()
         if least < FIRST_DAY * A_DAY[unit] or most >= END * A_DAY[unit]:
             raise SourceError(
-                "holds a date outside the years 1 to 9999", where=f"{where}, column {field.name}"
+                "the column contains a date outside the years 1 to 9999",
+                where=f"{where}, column {field.name}",
+                instead="correct the date, or convert the column to text",
             )
 
 

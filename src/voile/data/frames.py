@@ -31,7 +31,7 @@ class FrameSource(TableSource):
         kind = frame_kind(frame)
         if kind is None:
             raise RequestError(
-                f"{name_kind(frame)} is not a source",
+                f"{name_kind(frame)} is not a source of data",
                 instead=f"give a path, a database table, {KNOWN}",
             )
         name = NAMES.get(kind, f"{kind} frame")
@@ -94,7 +94,7 @@ def _array(values: Any, column: str, name: str) -> pa.Array:
     except _UNFIT:
         if not _are_null([one for one in values if not _is_whole(one)]):
             said = f"column {column} holds values of several types, or of one that no table has"
-            raise SourceError(said, where=name, instead="make it text") from None
+            raise SourceError(said, where=name, instead="convert the column to text") from None
     numbers = [int(one) if _is_whole(one) else None for one in values]
     longest = max(len(str(abs(one))) for one in numbers if one is not None)
     if longest > WIDEST.precision:
@@ -118,7 +118,11 @@ def _columns(columns: Mapping[str, Any], name: str) -> pa.Table:
     lengths = {len(array) for array in arrays.values()}
     if len(lengths) > 1:
         said = ", ".join(f"{column} {len(array):,}" for column, array in arrays.items())
-        raise SourceError(f"the columns are of different lengths: {said}", where=name)
+        raise SourceError(
+            f"the columns have different lengths: {said}",
+            where=name,
+            instead="give each column one value per row",
+        )
     return pa.table(arrays)
 
 

@@ -33,7 +33,7 @@ class HoldOut(BriefRepr):
     subject: str | None
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a hold-out holds its key and is not pickled: keep the kit")
+        raise TypeError("a hold-out contains its secret key and cannot be pickled")
 
     def to_data(self) -> dict[str, Any]:
         return {"share": self.share, "key": self.key.hex()}

@@ -278,7 +278,7 @@ def _rows_of(place: MemoryPath) -> pa.Table:
     if place.rows is not None:
         return place.rows
     if not place.is_file():
-        raise RequestError("there is no such file", where=str(place))
+        raise RequestError("the file does not exist", where=str(place), instead="correct the path")
     names, *rows = csv.reader(place.open(newline=""))
     cells = zip(*rows, strict=True) if rows else [()] * len(names)
     return pa.table({name: pa.array(c, pa.string()) for name, c in zip(names, cells, strict=True)})
@@ -294,7 +294,7 @@ def check_address(thing: str | os.PathLike[str], *, written: bool = False) -> No
         remedy = "give the path alone"
     verb = "written" if written else "read"
     where = hide_secrets(os.fspath(thing))
-    raise RequestError(f"{scheme} addresses are not {verb} here", where=where, instead=remedy)
+    raise RequestError(f"{scheme} addresses cannot be {verb} here", where=where, instead=remedy)
 
 
 def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:
@@ -323,15 +323,25 @@ def split_output(out: str | os.PathLike[str]) -> tuple[Path, str | None]:
     file, table = split_table(out)
     if table and file.suffix.lower() == TABLE:
         raise RequestError(
-            "is next to its database", where=file.name, instead="write FILE.duckdb::TABLE"
+            "a release of a database has its own file name, FILE.duckdb.TABLE",
+            where=file.name,
+            instead="write FILE.duckdb::TABLE",
         )
     if not table or file.suffix.lower() != ".duckdb":
         return file, table
     table = re.sub("^main[.]", "", table, flags=re.IGNORECASE)
     if "/" in table:
-        raise RequestError("a released table has no slash in its name", where=file.name)
+        raise RequestError(
+            "the name of a released table contains a slash",
+            where=file.name,
+            instead="use a name without a slash",
+        )
     if not all(table.split(".", 1)):
-        raise RequestError("names no table", where=os.fspath(out), instead="write SCHEMA.TABLE")
+        raise RequestError(
+            "the address does not contain a table",
+            where=os.fspath(out),
+            instead="write SCHEMA.TABLE after ::",
+        )
     return file.with_name(f"{file.name}.{table}{TABLE}"), f"{file}::{table}"
 
 
@@ -348,7 +358,11 @@ def _open_address(address: DatabaseAddress, table: str | None, encoding: str | N
     from voile.data.postgres.source import PostgresSource
 
     if encoding is not None:
-        raise RequestError("this format has no encoding to choose", where=address.name)
+        raise RequestError(
+            "the file's format has a fixed encoding, and takes no --encoding",
+            where=address.name,
+            instead="leave --encoding out",
+        )
     chosen = _one_table(address.name, address.table, table)
     return PostgresSource(replace(address, table=chosen))
 
@@ -356,7 +370,9 @@ def _open_address(address: DatabaseAddress, table: str | None, encoding: str | N
 def _one_table(where: str, named: str | None, asked: str | None) -> str | None:
     if named and asked and named != asked:
         raise RequestError(
-            "the table is named twice: after :: and beside it", where=where, instead="name it once"
+            "the table is given twice: after :: and in the option",
+            where=where,
+            instead="give the table once",
         )
     return asked or named
 
@@ -393,7 +409,9 @@ def _open(path: Path, asked: dict[str, str]) -> Source:
 
 def _by(known: FileFormat, path: Path | StorePath, asked: dict[str, str]) -> Source:
     for name in asked.keys() - set(known.choices) - {"errors"}:  # other formats have none
-        raise RequestError(f"this format has no {name} to choose", where=path.name)
+        raise RequestError(
+            f"the file's format takes no {name}", where=path.name, instead=f"leave {name} out"
+        )
     return known.open(path, **{name: asked[name] for name in asked.keys() & set(known.choices)})
 
 
@@ -402,7 +420,7 @@ def _check_file(path: Path) -> None:
         size = path.stat().st_size
     except FileNotFoundError:
         raise RequestError(
-            "there is no such file", where=str(path), instead=_nearby(path)
+            "the file does not exist", where=str(path), instead=_nearby(path)
         ) from None
     except OSError as error:
         raise RequestError(
@@ -422,7 +440,7 @@ def _check_folder(path: Path) -> None:
         return
     if not ends:
         raise RequestError(
-            "is a folder without a table", where=str(path), instead="name a file of a table"
+            "the folder contains no table", where=str(path), instead="name a file with a table"
         )
     others = {file.suffix or "no end" for file in files if _known_end(file) is None}
     *most, last = [*ends, *sorted(others)]
@@ -432,7 +450,7 @@ def _check_folder(path: Path) -> None:
     raise RequestError(
         reason,
         where=str(path),
-        instead=f"name a file, or files of one type by a pattern, as {path}/*{ends[0]}",
+        instead=f"name a file, or several files of one type by a pattern such as {path}/*{ends[0]}",
     )
 
 

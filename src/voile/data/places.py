@@ -60,7 +60,7 @@ class DescribedPlace(_GivenPlace):
             return str(thing)
         if isinstance(thing, Mapping) or callable(thing):
             return thing
-        raise ValueError("give a TOML file, its contents as a mapping, or a function")
+        raise ValueError("the argument is not a plan")
 
 
 class PhrasesPlace(_GivenPlace):
@@ -74,7 +74,7 @@ class PhrasesPlace(_GivenPlace):
             thing = sorted(thing, key=str)
         if isinstance(thing, list | tuple) and all(isinstance(x, str) for x in thing):
             return tuple(thing)
-        raise ValueError("give a file of phrases, one a line, or a list of them")
+        raise ValueError("the argument is not a list of phrases")
 
 
 class NamedPhrases(_GivenPlace):
@@ -85,7 +85,7 @@ class NamedPhrases(_GivenPlace):
         if isinstance(thing, Mapping):
             return {str(name): PhrasesPlace.check(phrases) for name, phrases in thing.items()}
         if not isinstance(thing, str) or not all(part.strip() for part in named_phrases(thing)[0]):
-            raise ValueError("write NAME=FILE")
+            raise ValueError("the value lacks a name or a file")
         return thing
 
 
@@ -100,7 +100,7 @@ class NamedFolders(_GivenPlace):
         except (TypeError, ValueError):
             found = {}
         if not found or not all(name.strip() and name.isprintable() for name in found):
-            raise ValueError("write NAME=FOLDER")
+            raise ValueError("the value lacks a name or a folder")
         return found
 
 

@@ -47,7 +47,9 @@ class TablePointer:
             return cls(**{name: printable(str(part)) for name, part in parts.items()})
         except (RequestError, TypeError):
             raise SourceError(
-                f"is not a whole {path.suffix[1:]} file: damaged or cut short", where=path.name
+                f"the {path.suffix[1:]} file is damaged or truncated",
+                where=path.name,
+                instead="copy the release again",
             ) from None
 
     def write(self, path: Path) -> None:

@@ -135,7 +135,7 @@ class Roles(BaseModel):
             present = list(present)
         if present and not self.columns.keys() & set(present):
             raise RequestError(  # what stands in the first row may be a person's
-                f"the source has none of the {len(self.columns)} columns of the roles",
+                f"the source has none of the {len(self.columns)} columns in the roles",
                 where="roles",
                 instead="check that its first row contains its column names, or inspect it again",
             )
@@ -203,10 +203,11 @@ class Roles(BaseModel):
         for name, column in data["columns"].items():
             if column in ("subject", {"role": "subject"}):
                 raise RequestError(
-                    f"columns.{name}: the column of subjects is named before the columns",
+                    f"columns.{name} is at the wrong level: write the subject's column above "
+                    "[columns]",
                     where=where,
-                    instead=f'write subject = "{name}" above [columns], or in Python '
-                    f'{{"subject": "{name}", "columns": {{...}}}}',
+                    instead=f'write subject = "{name}" above [columns], or in Python {{"subject": "'
+                    f'{name}", "columns": {{...}}}}',
                 )
         subject = data.get("subject")
         subject = str(subject) if isinstance(subject, int) else subject
@@ -224,13 +225,15 @@ class Roles(BaseModel):
             data = read_toml(path)
         except FileNotFoundError:
             raise RequestError(
-                "no such roles file", where=str(path), instead="voile inspect proposes one"
+                "the roles file does not exist",
+                where=str(path),
+                instead=f"write one with: voile inspect SOURCE --out {path.name}",
             ) from None
         if not isinstance(data.get("columns"), dict):
             raise RequestError(
-                "columns: is absent",
+                "the file lacks the section [columns]",
                 where=str(path),
-                instead="name the columns and their roles below a line [columns]",
+                instead="list each column and its role below a line [columns]",
             )
         roles = cls._validate_data(data, str(path))
         roles._folder = path.parent

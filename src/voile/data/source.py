@@ -77,9 +77,9 @@ class Source(ABC):
         size : bytes of a piece, about; a file, or a row group, is not cut.
         """
         raise RequestError(
-            f"workers read Parquet files and tables of Spark, not {self.kind}",
+            f"Spark's workers read Parquet files and tables of Spark, and no {self.kind}",
             where=self.name,
-            instead="write it as Parquet",
+            instead="write the source as Parquet",
         )
 
     def folder_columns(self) -> Collection[str]:
@@ -119,7 +119,7 @@ class Source(ABC):
         for name in names:
             if name not in self.columns:
                 raise RequestError(
-                    f"there is no column {name}",
+                    f"the source has no column {name}",
                     where=self.name,
                     instead=nearest(name, self.columns),
                 )
@@ -232,7 +232,9 @@ class SourcePiece:
         file = locate_file(self.file)
         if state_of(file) != self.state:
             raise SourceError(
-                "changed while it was read", where=file.name, instead="wait, and run again"
+                "the file changed while voile read it",
+                where=file.name,
+                instead="wait, and run again",
             )
 
 
@@ -343,7 +345,7 @@ def hash_file(path: Path | StorePath) -> str:
 
 def without_rows(where: str) -> SourceError:
     return SourceError(
-        "has names of columns and no rows", where=where, instead="give a source with rows"
+        "the source has column names and no rows", where=where, instead="give a source with rows"
     )
 
 
@@ -358,7 +360,7 @@ def distinct_names(names: Sequence[str], *, where: str, first_row: bool = False)
         same = " and ".join(str(i) if first_row else names[i - 1] for i in places)
         same = f"columns {same} of row 1" if first_row else same
         raise RequestError(
-            f"two columns of one name: {same}",
+            f"two columns have the same name: {same}",
             where=where,
             instead="rename one"
             + (", or add a row of names above it if it is a record" * first_row),
@@ -382,7 +384,9 @@ def unreadable(name: str, kind: str) -> Iterator[None]:
     memory are no fault of the file, so their errors pass. If Arrow lacks memory, the cause may be a
     wrong length in a damaged file.
     """
-    damaged = SourceError(f"is not a whole {kind} file: damaged or cut short", where=name)
+    damaged = SourceError(
+        f"the {kind} file is damaged or truncated", where=name, instead="copy the file again"
+    )
     try:
         yield
     except OSError as error:
@@ -395,9 +399,9 @@ def unreadable(name: str, kind: str) -> Iterator[None]:
         raise KeyboardInterrupt from None
     except pa.ArrowMemoryError:
         raise SourceError(
-            "asks for more memory than there is",
+            "reading the file needs more memory than the machine has",
             where=name,
-            instead="it is damaged, or to be written again in smaller batches",
+            instead="copy the file again if it is damaged, or write it again in smaller batches",
         ) from None
     except (pa.ArrowException, UnicodeDecodeError, EOFError):
         raise damaged from None

@@ -84,7 +84,9 @@ def _keep(pipe: BinaryIO, name: str) -> Path:
             "the input is empty", where=name, instead="pipe a file with rows into the command"
         )
     if stat.S_ISCHR(os.fstat(pipe.fileno()).st_mode):
-        raise RequestError("is a device, which may never end", where=name, instead="give a file")
+        raise RequestError(
+            "the path is a device, which may never end", where=name, instead="name a file"
+        )
     path = private_folder() / f"{name}{_suffix(head)}"
     with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
         file.write(head)

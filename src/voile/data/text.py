@@ -48,8 +48,9 @@ def raw_chunks(path: Path) -> Iterator[bytes]:
                 yield chunk
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise SourceError(
-                f"the compressed file is damaged or cut short after {position} bytes of text",
+                f"the compressed file is damaged or truncated after {position} bytes of text",
                 where=path.name,
+                instead="copy the file again",
             ) from None
 
 
@@ -113,9 +114,9 @@ def check_text(path: Path, *, encoding: str | None = None) -> None:
         )
     if encoding is None and b"\0" not in head and is_binary(head):
         raise SourceError(
-            "is not text: it contains control characters",
+            "the file contains control characters, and is not text",
             where=path.name,
-            instead="save it as UTF-8 text, or name its encoding",
+            instead="save the file as UTF-8 text, or name its encoding with --encoding",
         )
 
 

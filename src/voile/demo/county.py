@@ -101,7 +101,9 @@ def make_county(seed: RandomState = SEED, people: int = 100_000) -> DemoCounty:
     (1000, 80)
     """
     if people < 100:
-        raise RequestError(f"a county of {people} people", instead="use 100 or more")
+        raise RequestError(
+            f"the county has {people} people, which are too few", instead="use 100 people or more"
+        )
     register = make_register(seed, people)
     return DemoCounty(register, count_people(register), make_patients(seed, register))
 

@@ -34,7 +34,7 @@ def in_order(
         yield from ((task, work(task)) for task in tasks)
         return
     if "fork" not in get_all_start_methods():
-        raise RequestError("this system works in one process only", instead="use one job")
+        raise RequestError("this system cannot start worker processes", instead="use one job")
     context = get_context("fork")
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(work,))
     try:

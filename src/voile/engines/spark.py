@@ -51,8 +51,10 @@ def on_spark(work: Callable[[int], str], tasks: int) -> Sequence[str]:
 def _explain_failure(text: str) -> VoileError | None:
     """Name a worker's failure if its words are known to quote no data."""
     if "No module named 'voile'" in text:
-        return RequestError("Spark's workers have no voile", instead="install it on each of them")
+        return RequestError(
+            "Spark's workers cannot import voile", instead="install voile on each worker"
+        )
     if RETRIED in text:
         why = text.split(RETRIED, 1)[1].splitlines()[0]
-        return VoileError(f"a worker failed each time it was tried: {why}")
+        return VoileError(f"a Spark worker failed at each attempt: {why}")
     return None

@@ -22,8 +22,9 @@ from voile.report.sections import Grid, Prose, Section
 from voile.report.wording import join_names
 
 FOR_WHOM = (
-    "Whether this is enough depends on the recipient and the purpose; a determination judges it by "
-    "thresholds from named sources (voile determine)."
+    "Whether this risk is acceptable depends on the recipient and the purpose. A "
+    "determination compares it with thresholds from named sources (voile "
+    "determine)."
 )
 
 

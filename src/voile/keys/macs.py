@@ -28,7 +28,7 @@ def hmac_sha256(key: bytes, texts: Iterable[bytes]) -> NDArray[np.uint8]:
     import numpy as np
 
     if len(key) > _BLOCK:
-        raise ValueError(f"a key of {len(key)} bytes is longer than a block")
+        raise ValueError(f"a key has {len(key)} bytes, which is more than one block")
     filled = key.ljust(_BLOCK, b"\0")
     inner, outer = (
         hashlib.sha256(bytes(byte ^ pad for byte in filled)) for pad in (_INNER, _OUTER)

@@ -103,7 +103,9 @@ def choose(secret: Secret, subject: Subject, value: str, candidates: Sequence[st
     others = [candidate for candidate in candidates if _fold_text(candidate) != value]
     if not others:
         raise RequestError(
-            "no surrogate differs from the value", where="candidates", instead="give more of them"
+            "every surrogate candidate equals the value",
+            where="candidates",
+            instead="give more candidates",
         )
     return others[_index(digest[16:], len(others))]
 
@@ -220,8 +222,8 @@ def shift_dates(
 
     if len(dates) != len(subjects):
         raise RequestError(
-            f"{len(dates)} dates for {len(subjects)} subjects",
-            instead="give every date its subject",
+            f"there are {len(dates)} dates for {len(subjects)} subjects",
+            instead="give one subject for each date",
         )
     per_day, stored = _clock(dates.type)
     there = dates.is_valid().to_numpy(zero_copy_only=False)
@@ -243,7 +245,7 @@ def _pseudonyms(secret: Secret, purpose: str, length: int) -> Callable[[list[byt
 
     if not 12 <= length <= 51:
         raise RequestError(
-            f"pseudonyms of {length} characters", instead="use a length from 12 to 51"
+            f"the pseudonym length is {length} characters", instead="use a length from 12 to 51"
         )
     key = secret.derive("pseudonym", purpose)
     letters = np.frombuffer(_BASE32, np.uint8)
@@ -261,9 +263,13 @@ def _shifts(secret: Secret, days: int, step: int) -> Callable[[list[bytes]], pa.
     import pyarrow as pa
 
     if not 1 <= days <= 36_500:
-        raise RequestError(f"a date shift of up to {days} days", instead="use days from 1 to 36500")
+        raise RequestError(
+            f"the largest date shift is {days} days", instead="use days from 1 to 36500"
+        )
     if not 1 <= step <= days:
-        raise RequestError(f"a date shift of up to {days} days", instead=f"use {step} or more")
+        raise RequestError(
+            f"the largest date shift is {days} days", instead=f"use {step} days or more"
+        )
     key, steps = secret.derive("date shift"), days // step
 
     def shift(subjects: list[bytes]) -> pa.Array:
@@ -290,7 +296,8 @@ def _canonical(subject: Subject) -> str:
         raise RequestError("the subject is missing", instead=_NO_SUBJECT)
     if isinstance(subject, bool) or not (isinstance(subject, str) or hasattr(subject, "__index__")):
         raise RequestError(
-            f"the subject is a {type(subject).__name__}", instead="make it text or a whole number"
+            f"the subject is a {type(subject).__name__}",
+            instead="convert the subject to text or a whole number",
         )
     if not isinstance(subject, str):
         return str(operator.index(subject))
@@ -343,7 +350,9 @@ def _plain(subjects: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     is_text = any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string))
     if not (is_text or pa.types.is_integer(kind) or pa.types.is_null(kind)):
         raise RequestError(
-            f"the subjects are {kind}", where="subjects", instead="make them text or integers"
+            f"the subjects have the type {kind}",
+            where="subjects",
+            instead="convert the subjects to text or integers",
         )
     _refuse_first(subjects.is_null(), "the subject is missing")
     if is_text:
@@ -370,7 +379,11 @@ def _clock(kind: pa.DataType) -> tuple[int, pa.DataType]:
     if pa.types.is_timestamp(kind):
         per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
         return 86_400 * per_second, pa.int64()
-    raise RequestError(f"the dates are {kind}", where="dates", instead="read them as dates first")
+    raise RequestError(
+        f"the dates have the type {kind}",
+        where="dates",
+        instead="convert the column to dates first",
+    )
 
 
 def _years_2_to_9998(per_day: int, stored: pa.DataType) -> tuple[int, int]:

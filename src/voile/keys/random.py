@@ -149,4 +149,4 @@ class ProtectiveRandom:
         return f"Protective({'system' if self._key is None else 'keyed'})"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("protective randomness is not copied or stored: make one where it is used")
+        raise TypeError("a source of protective randomness cannot be copied or stored")

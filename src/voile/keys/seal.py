@@ -73,7 +73,7 @@ class FileSeal:
                 return seal
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             pass
-        raise TamperedError("there is no seal here", where=str(path))
+        raise TamperedError("the seal file is missing or damaged", where=str(path))
 
 
 def _bytes(data: Mapping[str, object]) -> bytes:

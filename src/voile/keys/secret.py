@@ -63,7 +63,7 @@ class Secret:
         if not _LEAST <= len(key) <= _MOST:
             found = f"more than {_MOST}" if len(key) > _MOST else str(len(key))
             raise RequestError(
-                f"a secret of {found} bytes",
+                f"the secret has {found} bytes, and needs {_LEAST} to {_MOST}",
                 where=where,
                 instead="make one of 64 characters with python -c "
                 '"import secrets; print(secrets.token_hex(32))"',
@@ -109,7 +109,7 @@ class Secret:
         return f"Secret({len(self._key)} bytes, hidden)"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a secret is not copied or stored: read it where it is used")
+        raise TypeError("a secret cannot be copied or stored")
 
 
 def read_private(path: str | os.PathLike[str], name: str, most: int) -> bytes:
@@ -133,8 +133,8 @@ def read_private(path: str | os.PathLike[str], name: str, most: int) -> bytes:
         ) from None
     if os.name == "posix" and stat.S_IMODE(mode) & 0o066:
         raise RequestError(
-            f"others may read or write {name}",
+            f"other users may read or write {name}",
             where=where,
-            instead="let only its owner read it: chmod 600",
+            instead="let only the owner read the file: chmod 600",
         )
     return data

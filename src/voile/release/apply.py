@@ -89,7 +89,9 @@ def _entering(applying: ApplyingStep[Any, Any], options: ApplyOptions) -> EntryP
     """Return the procedure for entering the release in a ledger, or None without a ledger."""
     if options.ledger is None:
         if options.override is not None:
-            raise RequestError("--override is of a ledger", instead="name it with --ledger")
+            raise RequestError(
+                "--override applies only with a ledger", instead="give the ledger with --ledger"
+            )
         return None
     judge = applying.judge or no_bound(applying.kit.kind)
     recipient = getattr(options, "recipient", None)  # not every kind has this option

@@ -99,14 +99,14 @@ class Choice:
         if self.policy is not None:
             if not 0 <= self.policy < len(frontier):
                 raise RequestError(
-                    f"there is no policy {self.policy}",
-                    instead=f"they are numbered 0 to {len(frontier) - 1}",
+                    f"the kit has no policy {self.policy}",
+                    instead=f"give a number from 0 to {len(frontier) - 1}",
                 )
             return self.policy
         if self.beats is not None:
             if beating is None:
                 remedy = "choose by risk or loss"
-                raise RequestError(f"no policy is called {self.beats}", instead=remedy)
+                raise RequestError(f"there is no policy named {self.beats}", instead=remedy)
             return beating(self.beats)
         if self.joint_risk is not None:
             raise RequestError(
@@ -135,7 +135,7 @@ class Choice:
         if not len(within):
             raise InfeasibleError(
                 f"no policy has a {_format_name(RISKS[name])} of at most {limit:.6g}",
-                instead=f"the least is {found.min(initial=1.0):.6g}",
+                instead=f"allow at least {found.min(initial=1.0):.6g}",
             )
         return int(within[-1])
 
@@ -190,8 +190,8 @@ def default_choice(kit: StoredKit) -> Choice:
     number = kit.facts.get("default_policy")
     if not isinstance(number, int):
         raise RequestError(
-            "no policy is given",
-            instead=f"pick one with voile {kit.kind} choose, and name its file with --policy",
+            "the command needs a policy",
+            instead=f"choose one with voile {kit.kind} choose, and give its file with --policy",
         )
     return Choice(policy=number)
 
@@ -370,13 +370,13 @@ class Chosen(BriefRepr):
         """Raise `RequestError` if the policy was chosen from another kit."""
         if self.kind != kit.kind:
             raise RequestError(
-                f"the policy is for {self.kind} and this is a kit of {kit.kind}",
-                instead="choose again from this kit",
+                f"the policy is for {self.kind}, and this kit is for {kit.kind}",
+                instead="choose a policy from this kit",
             )
         if self.kit != kit.id:
             raise RequestError(
-                f"the policy was chosen from kit {self.kit} and this is kit {kit.id}",
-                instead="choose again from this kit",
+                f"the policy comes from kit {self.kit}, and this is kit {kit.id}",
+                instead="choose a policy from this kit",
             )
 
     def to_toml(self) -> str:

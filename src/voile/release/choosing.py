@@ -54,17 +54,19 @@ def choose_by(
             "recount": recount,
         }
         for name in (name for name, value in by_ledger.items() if value):
-            raise RequestError(f"--{name} is of a ledger", instead="name it with --after")
+            raise RequestError(
+                f"--{name} applies only with a ledger", instead="give the ledger with --after"
+            )
         check_exactly_one({**dict.fromkeys(module.ways), **given})
         return module.choose(kit, Choice.parse(given))
     joint_risk = given.pop("joint_risk", None)
     if given:
         raise RequestError(
-            f"--after picks by the joint risk, and {', '.join(given)} is another way",
-            instead="give --joint-risk with it, or nothing",
+            f"--after chooses by the joint risk, and {', '.join(given)} chooses otherwise",
+            instead=f"replace {', '.join(given)} with --joint-risk, or leave --after out",
         )
     if module.choose_after is None:
-        raise RequestError(f"releases of {module.kind} cannot be judged together")
+        raise RequestError(f"voile cannot evaluate releases of {module.kind} together")
     return module.choose_after(
         kit,
         after,

@@ -178,7 +178,7 @@ def enter(entering: EntryProcedure, kit: StoredKit, out: Path | None) -> Iterato
     """
     if out is None:
         raise RequestError(
-            "a release in memory is written down in no ledger", instead="say where it goes, by out"
+            "a release in memory cannot be entered in a ledger", instead="give a file with out"
         )
     folder = folder_of(out)
     with open_ledger(entering.ledger, entering.key_file) as opened:

@@ -61,9 +61,7 @@ class StoredKit(BriefRepr):
         return int(self.facts["policies"])
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            "a kit contains keys and is not pickled: save it, and open it with voile.open_kit"
-        )
+        raise TypeError("a kit contains keys and cannot be pickled")
 
     @cached_property
     def id(self) -> str:
@@ -116,7 +114,9 @@ class StoredKit(BriefRepr):
         except TamperedError:
             raise
         except RequestError as error:  # the same checks serve a user's values
-            raise DamagedError(f"the kit's parts do not fit: {error}") from error
+            raise DamagedError(
+                f"the kit's parts contradict each other: {error}", instead="fit again"
+            ) from error
 
     def table(
         self,
@@ -143,7 +143,10 @@ class StoredKit(BriefRepr):
         def check(column: str, *allowed: Callable[[pa.DataType], bool]) -> pa.ChunkedArray:
             cells = table.column(column)
             if cells.null_count or not any(one(cells.type) for one in allowed):
-                raise DamagedError(f"the kit's table {name} has another kind of {column}")
+                raise DamagedError(
+                    f"column {column} of the kit's table {name} has the wrong type",
+                    instead="fit again",
+                )
             return cells
 
         table = self.tables[name]
@@ -153,7 +156,11 @@ class StoredKit(BriefRepr):
             check(column, kinds.is_binary)
         for column in numbers:
             if not np.isfinite(check(column, kinds.is_integer, kinds.is_floating)).all():
-                raise DamagedError(f"the kit's table {name} has a {column} that is not a number")
+                raise DamagedError(
+                    f"column {column} of the kit's table {name} contains a value that is not a "
+                    "number",
+                    instead="fit again",
+                )
         return table
 
     def _encode_tables(self) -> dict[str, bytes]:

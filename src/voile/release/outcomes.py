@@ -107,7 +107,9 @@ class RowTally:
     def check(self) -> None:
         out = self.released + self.set_aside_rows + self.suppressed + self.held_out
         if self.read != out:
-            raise AssertionError(f"{self.read} rows came in and {out} are accounted for")
+            raise AssertionError(
+                f"{self.read} rows came in, but released, suppressed and rejected rows sum to {out}"
+            )
 
     def to_data(self) -> dict[str, Any]:
         return {

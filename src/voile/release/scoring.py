@@ -22,8 +22,9 @@ def private_manifest_of(release: StoredRelease) -> Mapping[str, Any]:
     """
     if release.private is None:
         raise RequestError(
-            "the private folder that scores an attack is not next to the release",
+            "the private folder next to the release is missing, and an attack needs it",
             where=str(release.folder),
+            instead="copy the private folder next to the release",
         )
     return release.private
 
@@ -48,7 +49,11 @@ def _open_scoring(release: StoredRelease, name: str) -> Source:
     private_manifest_of(release)
     path = release.folder / name
     if not path.exists():
-        raise RequestError("the private folder that scores an attack is not whole", where=str(path))
+        raise RequestError(
+            "the private folder next to the release is incomplete",
+            where=str(path),
+            instead="restore the private folder, or apply again",
+        )
     return open_source(path)
 
 

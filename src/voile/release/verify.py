@@ -201,9 +201,9 @@ def _refuse(checks: Iterable[ReleaseCheck], place: object) -> None:
     failed = next((says for says, holds in checks if holds is False), None)
     if failed is not None:
         raise TamperedError(
-            f"a check fails: {failed}",
+            f"the written release failed a check: {failed}",
             where=str(place),
-            instead="write it again, with the secret if there is one",
+            instead="write the release again, with the secret if it has one",
         )
 
 

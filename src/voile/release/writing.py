@@ -136,9 +136,9 @@ def preparing(out: StorePath, *, force: bool) -> Iterator[Staging]:
     private = stored_private_path(out)
     if private.exists() and not is_private_of(private, out):
         raise RequestError(
-            "is the private folder of another release",
+            "the folder is the private folder of another release",
             where=str(private),
-            instead="work in another folder",
+            instead="write to another folder",
         )
     with Staging(private, outputs.STORED_RELEASE, force=force) as staging:
         settle(out, staging.journal)
@@ -185,7 +185,9 @@ def save_release(release: StoredRelease, out: Path, *, escape: bool, force: bool
     """Write a release that is in memory to disk, as apply would have done."""
     place, folder = release.path, release.folder
     if not isinstance(place, MemoryPath) or not isinstance(folder, MemoryPath):
-        raise RequestError("the release is a file already", where=str(place), instead="copy it")
+        raise RequestError(
+            "the release is already a file", where=str(place), instead="copy the file"
+        )
 
     types = open_source(place).columns
     items = [one["column"] for one in release.public["columns"] if one["role"] == "items"]

@@ -32,7 +32,8 @@ from voile.report.sections import (
 from voile.report.suppression import is_few, withheld
 
 NO_EVIDENCE = (
-    "No evidence: this was not attacked, or the evidence was not given. The attack takes {}."
+    "No evidence: the attack was not run, or the report did not get its evidence. "
+    "The attack requires {}."
 )
 WITHHELD = "withheld where a number of fewer than 11 would follow"
 NONE = "0% throughout, 95% upper bound {} or less"

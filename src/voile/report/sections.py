@@ -237,8 +237,8 @@ def frontier_chart(
         marks,
         risk[0],
         loss[0],
-        f"{len(described):,} {policies} that no other found beats in both risk and loss, as the "
-        "fit scored them.",
+        f"{len(described):,} {policies} that no other policy found beats in both risk and "
+        "loss, as scored by the fit.",
         risk_ends=risk[1],
         loss_ends=loss[1],
         details=tuple(details),
@@ -248,7 +248,7 @@ def frontier_chart(
 def codebook(columns: Sequence[Mapping[str, Any]]) -> Section:
     """Return a section that describes the treatment of each released column, from the manifest."""
     rows = tuple((one["column"], one["role"], one["what"]) for one in columns)
-    grid = Grid(("column", "role", "in the release"), rows, "What became of each column")
+    grid = Grid(("column", "role", "in the release"), rows, "Treatment of each column")
     return Section("codebook", "Codebook", (grid,))
 
 

@@ -155,9 +155,9 @@ def test_what_is_no_word_file_is_set_aside(voile: Any, notes: Notes, tmp_path: P
     counts = json.loads((tmp_path / "out.private" / "manifest.json").read_text())["counts"]
     found = {one["reason"]: one["rows"] for one in counts["set_aside_by"]}
     assert found == {
-        "holds macros": 1,
-        "is encrypted, or of Word before 2007": 1,
-        "holds more than 256 MiB, compressed": 1,
+        "the document contains macros": 1,
+        "the document is encrypted, or in a format older than Word 2007": 1,
+        "the document's compressed parts are larger than 256 MiB in total": 1,
         "is not a Word file, to be written again": 1,
     }
     assert len(list(out.iterdir())) == 7
@@ -205,7 +205,7 @@ def test_two_files_of_one_name_leave_nothing(voile: Any, notes: Notes, tmp_path:
     pyarrow.csv.write_csv(pa.table(rows), tmp_path / "notes.csv")
     words = ["--text", "note", "--files", "txt", "--file-names", "visit"]
     said = refused(voile, *notes.apply(tmp_path / "out", tmp_path / "notes.csv"), *words)
-    assert "the file of row 2 would be called as another" in said
+    assert "row 2 has the same file name as another row" in said
     assert [path.name for path in tmp_path.iterdir()] == ["notes.csv"]
 
 

@@ -131,7 +131,10 @@ def test_lists_are_named_once_each(voile: Any, notes: Notes, tmp_path: Path) -> 
     words = [*notes.fit(tmp_path / "kit"), "--lists", "given=a.txt"]
     said = refused(voile, *words, "--lists", "given=b.txt")
     assert said == "voile: --lists: two lists are called given"
-    assert refused(voile, *words, "--lists", "b.txt") == "voile: --lists: write NAME=FILE"
+    assert (
+        refused(voile, *words, "--lists", "b.txt")
+        == "voile: --lists: the value lacks a name or a file"
+    )
 
 
 def test_a_kit_with_a_list_works_without_its_file(voile: Any, notes: Notes, tmp_path: Path) -> None:

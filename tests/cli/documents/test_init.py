@@ -133,4 +133,4 @@ def test_apply_without_a_policy_needs_a_kit_that_names_one(voile: Voile, made: P
     refused = voile(
         "documents", "apply", made / "plain", made / "notes.csv", "--out", made / "r.csv"
     )
-    assert "no policy is given; pick one with voile documents choose" in refused.err
+    assert "the command needs a policy; choose one with voile documents choose" in refused.err

@@ -69,7 +69,9 @@ def test_a_model_takes_part_and_is_looked_for_when_it_has_moved(
 def test_what_is_no_model_is_refused(voile: Any, source: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     fit = fit_of(source, tmp_path / "kit")
-    assert "--model: write NAME=FOLDER" in refused(voile, *fit, "--model", tmp_path / "empty")
+    assert "--model: the value lacks a name or a folder" in refused(
+        voile, *fit, "--model", tmp_path / "empty"
+    )
     said = refused(voile, *fit, "--model", f"ner={tmp_path / 'empty'}")
     assert "no model that can be read is in this folder" in said
     assert "which this command reads" in refused(voile, *fit, "--model", f"ner={tmp_path}")

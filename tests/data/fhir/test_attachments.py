@@ -40,7 +40,7 @@ def test_contents_are_texts_or_errors_in_their_order():
     assert found[1] == "Ann"
     assert [one.what for one in found if isinstance(one, SourceError)] == [
         "attachments are not read: application/pdf",
-        "attachments that are elsewhere are not read",
+        "voile does not read attachments that are stored outside the resource",
         "attachments are not read: an unknown kind",
     ]
     assert list(read_contents({"content": "Ann"})) == []
@@ -48,5 +48,5 @@ def test_contents_are_texts_or_errors_in_their_order():
 
 @pytest.mark.parametrize("data", ["!!!", "/w==", "QQ"])
 def test_what_is_not_base64_of_text_is_refused(data):
-    with pytest.raises(SourceError, match="not whole Base64 of text"):
+    with pytest.raises(SourceError, match="an attachment is not complete Base64 text"):
         read_attachment({"contentType": "text/plain", "data": data})

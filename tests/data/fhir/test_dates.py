@@ -54,5 +54,5 @@ def test_moments_are_seconds_and_of_utc_where_no_zone_is_given():
     for text in ("2024", "2024-01", "2024-01-01", "2024-01-01T09:00:00+09:00"):
         assert read_moment(text, "") == start
     for odd in ("yesterday", "2024-13", "2024-02-30T08:00"):
-        with pytest.raises(RequestError, match=r"^here: the time is not a dateTime of FHIR$"):
+        with pytest.raises(RequestError, match=r"^here: the time is not a FHIR dateTime$"):
             read_moment(odd, "here")

@@ -66,16 +66,19 @@ def test_a_truncated_file_is_refused_by_its_name(tmp_path):
         (tmp_path / name).write_bytes(whole[:size])
         with pytest.raises(SourceError) as caught:
             list(read_export(tmp_path))
-        said = f"{name}: is a truncated or damaged .gz file; copy the file again"
+        said = f"{name}: the .gz file is truncated or damaged; copy the file again"
         assert str(caught.value) == said
         (tmp_path / name).unlink()
     (tmp_path / "Patient.ndjson.gz").write_bytes(b"no gzip")
     for read in (is_fhir_folder, lambda folder: list(read_export(folder))):
-        with pytest.raises(SourceError, match="is a truncated or damaged"):
+        with pytest.raises(SourceError, match=r"the \.gz file is truncated or damaged"):
             read(tmp_path)
 
 
-R5, STU3 = "is FHIR R5: voile reads R4", "is FHIR STU3: voile reads R4"
+R5, STU3 = (
+    "the export is FHIR R5, and voile reads only R4",
+    "the export is FHIR STU3, and voile reads only R4",
+)
 
 
 @pytest.mark.parametrize(
@@ -117,4 +120,7 @@ def test_an_entry_that_is_no_resource_is_refused_without_its_text(tmp_path):
         write(tmp_path / "b.json", json.dumps(bundle(PATIENT) | {"entry": [{"resource": odd}]}))
         with pytest.raises(SourceError) as caught:
             list(read_export(tmp_path))
-        assert str(caught.value) == "b.json, line 1, entry 1: is not a resource of FHIR"
+        assert (
+            str(caught.value)
+            == "b.json, line 1, entry 1: the file does not begin with a FHIR resource"
+        )

@@ -30,7 +30,7 @@ def test_resources_have_the_places_of_their_lines(path):
         (b'\xef\xbb\xbf{"a": "Anna"}', "the line is not valid JSON"),
         (b'{"a": {"Anna": 1, "Anna": 2}}', "the line is not valid JSON"),
         (b'{"Anna": NaN}', "the line is not valid JSON"),
-        (b'["Anna"]', "is not a JSON object"),
+        (b'["Anna"]', "the line is not a JSON object"),
     ],
 )
 def test_a_line_that_is_no_object_is_refused_by_its_place(path, line, why):
@@ -43,7 +43,7 @@ def test_a_line_that_is_no_object_is_refused_by_its_place(path, line, why):
 def test_a_line_that_is_too_long_is_refused_before_it_is_read_whole(path, monkeypatch):
     monkeypatch.setattr(lines, "LONGEST", 1 << 20)
     path.write_bytes(b"{}\n" + b" " * (1 << 20) + b"{}\n")
-    with pytest.raises(SourceError, match=r"line 2: is longer than 1 MiB$"):
+    with pytest.raises(SourceError, match=r"line 2: the line is longer than 1 MiB$"):
         list(read_resources(path))
 
 
@@ -65,5 +65,5 @@ def test_a_file_that_is_not_utf_8_or_not_there_is_refused(path):
     with pytest.raises(SourceError, match=r"^Patient\.ndjson: cannot be read \(no such file"):
         list(read_documents(path))
     path.write_bytes(b'{}\n"\xff"\n')
-    with pytest.raises(SourceError, match="line 2: is not UTF-8, as FHIR must be"):
+    with pytest.raises(SourceError, match="line 2: the line is not UTF-8, which FHIR requires"):
         list(read_documents(path))

@@ -56,11 +56,14 @@ def test_the_time_is_the_first_that_an_observation_has(times, time):
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        ({"valueString": "70.5"}, "the value is not a Quantity"),
+        ({"valueString": "70.5"}, "the observation's value is not a Quantity"),
         ({"valueQuantity": 70.5}, "the Quantity has no number"),
         ({"valueQuantity": {**KG, "value": True}}, "the Quantity has no number"),
-        ({"valueQuantity": {**KG, "comparator": "<"}}, "the value is a bound, no reading"),
-        ({"valueQuantity": {**KG, "code": "lb"}}, "the unit is lb, and kg of UCUM is expected"),
+        ({"valueQuantity": {**KG, "comparator": "<"}}, "the Quantity gives a bound"),
+        (
+            {"valueQuantity": {**KG, "code": "lb"}},
+            "the unit is lb, but the map requires the UCUM unit kg",
+        ),
     ],
 )
 def test_a_value_that_is_no_reading_is_refused_without_the_value(value, why):

@@ -18,13 +18,16 @@ def test_fields_are_read_from_a_file(tmp_path):
     )
     assert read_fields(path, NAMES) == FIELDS
     for text, message in (
-        ("", "column height has no code and unit"),
-        ('[height]\ncode = "1"\n', "column height has no code and unit"),
+        ("", "column height lacks its code or its unit"),
+        ('[height]\ncode = "1"\n', "column height lacks its code or its unit"),
         ('[heigth]\ncode = "1"\nunit = "cm"\n', "no column heigth; did you mean height"),
         ('[height]\ncode = 1\nunit = "cm"\n', "wrong type"),
         ('[height]\ncode = "1"\nunit = "cm"\ndecimals = 1.5\n', "wrong type"),
-        ('[height]\ncode = "1"\nunit = "cm"\ndecimals = 99\n', "neither a number of places"),
-        ("[height", "not a TOML file"),
+        (
+            '[height]\ncode = "1"\nunit = "cm"\ndecimals = 99\n',
+            'decimals must be a number of decimal places or "shortest"',
+        ),
+        ("[height", "the file is not valid TOML"),
     ):
         path.write_text(text)
         with pytest.raises(RequestError, match=message):

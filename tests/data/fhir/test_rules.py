@@ -54,13 +54,21 @@ def test_every_type_about_a_patient_has_a_rule_or_is_named_in_the_guide():
     [
         ("Procedure", {"keep": ["statsu"]}, "R4 has no element Procedure.statsu; did you mean "),
         ("Procedure", {"keep": ["performer.role"]}, "R4 has no element Procedure.performer.role"),
-        ("Procedure", {"keep": ["note"]}, "keep does not fit Procedure.note, which is of type "),
+        (
+            "Procedure",
+            {"keep": ["note"]},
+            "the operation keep does not apply to Procedure.note, which has the type ",
+        ),
         (
             "Procedure",
             {"keep": ["code[x]"]},
             "R4 has no element Procedure.code[x]; did you mean code",
         ),
-        ("Procedure", {"shift": ["code"]}, "shift does not fit Procedure.code, which is of type "),
+        (
+            "Procedure",
+            {"shift": ["code"]},
+            "the operation shift does not apply to Procedure.code, which has the type ",
+        ),
         ("Procedure", {"person": "patient"}, "R4 has no element Procedure.patient"),
         ("Procedure", {"keep": ["code"], "generalise": ["code"]}, "code has two operations"),
         ("Procedure", {"shift": ["performedDateTime"]}, "the operations shift and notes need"),
@@ -83,7 +91,7 @@ def test_a_folder_adds_types_and_replaces_rules(tmp_path):
     assert [*rules["Procedure"].elements] == ["status"]
     assert [*rules["Basic"].elements] == ["code"]
     assert rules["Condition"] is read_rules()["Condition"]
-    with pytest.raises(RequestError, match="there is no folder of rules"):
+    with pytest.raises(RequestError, match="the folder of rules does not exist"):
         read_rules_with(tmp_path / "absent")
 
 

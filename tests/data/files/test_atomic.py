@@ -83,14 +83,14 @@ def test_what_is_no_file_appears_when_all_but_the_main_part_is_in_place(tmp_path
 
 def test_an_existing_part_needs_force(tmp_path: Path) -> None:
     publish(tmp_path, "old")
-    with pytest.raises(RequestError, match="is there already; replace it with --force"):
+    with pytest.raises(RequestError, match="the output exists already; replace it with --force"):
         publish(tmp_path, "new", force=False)
     (tmp_path / PARTS[0]).unlink()
     with pytest.raises(RequestError, match=r"release.csv.manifest.json: is there already"):
         publish(tmp_path, "new", force=False)
     assert names(tmp_path) == sorted(PARTS[1:])
     with (
-        pytest.raises(RequestError, match="is there already"),
+        pytest.raises(RequestError, match="the output exists and contains"),
         Staging(tmp_path / PARTS[0], ANY),
     ):
         pytest.fail("work was begun")
@@ -98,7 +98,7 @@ def test_an_existing_part_needs_force(tmp_path: Path) -> None:
 
 def test_what_came_while_the_output_was_written_stays(tmp_path: Path) -> None:
     with (  # noqa: PT012
-        pytest.raises(RequestError, match="is there already"),
+        pytest.raises(RequestError, match="the output exists and contains"),
         Staging(tmp_path / "r", ANY) as staging,
     ):
         staging.part(tmp_path / "r").write_text("mine")
@@ -109,12 +109,12 @@ def test_what_came_while_the_output_was_written_stays(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_said(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="there is no folder"):
+    with pytest.raises(RequestError, match="does not exist"):
         publish(tmp_path / "no", "x")
     for nameless in (tmp_path / "..", Path("/")):
-        with pytest.raises(RequestError, match="names no file"):
+        with pytest.raises(RequestError, match="the path does not end in a file name"):
             write_bytes(nameless, b"x", ANY)
-    with pytest.raises(RequestError, match="its name is not UTF-8 text"):
+    with pytest.raises(RequestError, match="the output's name is not UTF-8 text"):
         write_bytes(tmp_path / "r\udcff", b"x", ANY)
 
 
@@ -123,7 +123,7 @@ def test_what_the_system_says_is_not_told_as_something_else(tmp_path: Path) -> N
     (tmp_path / ".r.voile" / "lock").mkdir()
     with pytest.raises(IsADirectoryError):
         write_bytes(tmp_path / "r", b"x", ANY)
-    with pytest.raises(RequestError, match="its name is too long"):
+    with pytest.raises(RequestError, match="the output's name is too long"):
         write_bytes(tmp_path / ("r" * 250), b"x", ANY)
 
 

@@ -70,7 +70,10 @@ def test_the_old_output_is_away_on_disk_before_the_new_one_comes(
 
 def test_a_full_disk_is_told_in_a_sentence(tmp_path: Path) -> None:
     with (
-        pytest.raises(VoileError, match="the disk is full; nothing was written"),
+        pytest.raises(
+            VoileError,
+            match="the disk is full, and voile wrote nothing; free space, or write to another disk",
+        ),
         Staging(tmp_path / "r", ANY),
     ):
         raise OSError(errno.ENOSPC, "said")
@@ -134,7 +137,9 @@ def test_a_file_beyond_its_limit_leaves_the_old_output(tmp_path: Path, end: str)
     out.write_text("old")
     command = [sys.executable, "-c", FILLER, str(out)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert done.stdout.endswith("the disk is full; nothing was written\n")
+    assert done.stdout.endswith(
+        "the disk is full, and voile wrote nothing; free space, or write to another disk\n"
+    )
     assert out.read_text() == "old"
     assert names(tmp_path) == [out.name]
 
@@ -175,7 +180,10 @@ def test_a_disk_that_fills_leaves_the_old_output(small_disk: Path, end: str) -> 
     out.write_text("old")
     chance = random.Random(1)
     table = pa.table({"n": [chance.getrandbits(62) for _ in range(400_000)]})
-    with pytest.raises(VoileError, match="the disk is full; nothing was written"):
+    with pytest.raises(
+        VoileError,
+        match="the disk is full, and voile wrote nothing; free space, or write to another disk",
+    ):
         stage(out, table)
     assert out.read_text() == "old"
     assert names(small_disk) == [out.name]

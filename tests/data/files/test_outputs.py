@@ -144,7 +144,7 @@ def test_what_voile_wrote_is_replaced_when_that_is_asked_for(
     output.check_free(out, force=False)
     make(out)
     output.check_free(out, force=True)
-    with pytest.raises(RequestError, match="is there already; replace it with --force"):
+    with pytest.raises(RequestError, match="the output exists already; replace it with --force"):
         output.check_free(out, force=False)
 
 
@@ -219,7 +219,7 @@ def test_what_tells_of_people_or_opens_readings_is_for_its_owner_alone(tmp_path:
 @pytest.mark.parametrize("output", [outputs.POLICY, outputs.EVIDENCE, outputs.REPORT])
 def test_a_pipe_is_not_read(tmp_path: Path, output: OutputKind) -> None:
     os.mkfifo(tmp_path / "out")
-    with pytest.raises(RequestError, match="that voile wrote"):
+    with pytest.raises(RequestError, match="the output exists and contains"):
         output.check_free(tmp_path / "out", force=True)
 
 

@@ -56,7 +56,10 @@ def test_the_newest_version_is_read_or_the_one_that_is_named(visits: Path) -> No
     assert by_who(f"{visits}@v1") == ROWS + MORE
     assert open_source(f"{visits}@v0").fingerprint() != source.fingerprint()
     assert open_source(f"{visits}@v1").fingerprint() == source.fingerprint()
-    with pytest.raises(RequestError, match=r"has no version 2; the newest is 1"):
+    with pytest.raises(
+        RequestError,
+        match=r"the Delta table has no version 2; use the newest version, 1, or an earlier one",
+    ):
         open_source(f"{visits}@v2")
 
 
@@ -150,7 +153,9 @@ def test_what_files_do_not_say_is_refused(tmp_path: Path) -> None:
         assert "\n" not in said
         assert ("CANARY" in said) == (name == "strange" and "needs a reader" in said)
     (table("cut") / "_delta_log" / f"{0:020}.json").write_text('{"CANARY')
-    with pytest.raises(SourceError, match="is not a whole Delta table") as caught_cut:
+    with pytest.raises(
+        SourceError, match="the Delta table is incomplete, or its log begins after this version"
+    ) as caught_cut:
         open_source(tmp_path / "cut")
     assert "CANARY" not in str(caught_cut.value)
 

@@ -75,13 +75,13 @@ def test_more_than_a_million_numbers_stay_in_order(tmp_path):
 )  # fmt: skip
 def test_names_that_lead_elsewhere_are_none(tmp_path, name):
     assert not is_file_name(name)
-    with pytest.raises(RequestError, match="the file of row 1 would be called as another"):
+    with pytest.raises(RequestError, match="row 1 has the same file name as another row"):
         written(tmp_path / "out", PLAIN, [name], ["x"])
     assert [path.name for path in tmp_path.rglob("*")] == ["out"]
 
 
 def test_names_that_differ_in_case_alone_are_one(tmp_path):
-    with pytest.raises(RequestError, match="the file of row 2"):
+    with pytest.raises(RequestError, match="row 2 has the same file name"):
         written(tmp_path / "out", PLAIN, ["A", "a"], ["x", "y"])
 
 
@@ -101,8 +101,10 @@ def test_what_was_put_there_since_is_another_hash_or_refused(tmp_path):
     (out / "b").rmdir()
     assert file_sha256(out) == before
     (out / "a.ann").write_text("Qwertz")
-    with pytest.raises(SourceError, match=r"^a\.ann: holds a line that is not an annotation$"):
+    with pytest.raises(
+        SourceError, match=r"^a\.ann: the file contains a line that is not a brat annotation$"
+    ):
         FolderSource(out).read()
     (out / "a.txt").write_bytes(b"\xff")
-    with pytest.raises(SourceError, match="is not UTF-8 text"):
+    with pytest.raises(SourceError, match="the line is not UTF-8 text"):
         FolderSource(out).read([TEXT])

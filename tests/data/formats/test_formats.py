@@ -133,7 +133,7 @@ def test_of_several_sheets_none_is_taken_without_a_word(tmp_path: Path) -> None:
     book.save(tmp_path / "two.xlsx")
     with pytest.raises(RequestError) as refused:
         open_source(tmp_path / "two.xlsx")
-    assert str(refused.value) == "two.xlsx: say which sheet; there is Cover, Visits"
+    assert str(refused.value) == "two.xlsx: the workbook has several sheets; there is Cover, Visits"
     assert list(open_source(tmp_path / "two.xlsx", table="Visits").columns) == ["age"]
 
 

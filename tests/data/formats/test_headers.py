@@ -27,7 +27,7 @@ HEADERS = {
     "repeated below": "sex,age\nf,30\nsex,age\nm,40\n" + "f,31\n" * 40,
     "text alone": "name,note\nAda,seen\nBo,well\n",
     "no rows": "1,2\n",
-    "one name": "age\n30\n31\n",
+    "two columns have the same name:": "age\n30\n31\n",
     "missing below": "age,zip\n,\n,\n",
 }
 

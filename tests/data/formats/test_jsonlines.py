@@ -81,7 +81,7 @@ def test_half_of_a_character_is_replaced_where_that_is_asked(tmp_path):
     (batch,) = open_source(path, errors="replace").batches()
     assert batch.to_pylist() == [{"a": '["\ufffd",{"b":"\U0001f600"}]', "c\ufffd": "x"}]
     path.write_text('{"c\\ude00": "x", "c\\ude01": "y"}\n')
-    with pytest.raises(RequestError, match="two columns of one name"):
+    with pytest.raises(RequestError, match="two columns have the same name:"):
         open_source(path, errors="replace")
 
 

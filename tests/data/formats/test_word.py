@@ -257,7 +257,7 @@ def test_hidden_runs_are_dropped_and_counted():
 
 
 def test_a_file_that_changed_since_it_was_read_is_refused():
-    with pytest.raises(SourceError, match="is no longer the file that was read"):
+    with pytest.raises(SourceError, match="the document changed after voile read it"):
         rewrite(saved(docx.Document()), NAME, "other", [])
 
 
@@ -271,8 +271,11 @@ DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "Qwertzuiop">]><a>&b;</
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda raw: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + raw, "is encrypted, or of Word before"),
-        (lambda raw: packed(raw, **{"word/vbaProject.bin": b"x"}), "holds macros"),
+        (
+            lambda raw: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + raw,
+            "the document is encrypted, or in a format older than Word 2007",
+        ),
+        (lambda raw: packed(raw, **{"word/vbaProject.bin": b"x"}), "the document contains macros"),
         (
             lambda raw: packed(
                 raw,
@@ -282,7 +285,7 @@ DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "Qwertzuiop">]><a>&b;</
                     )
                 },
             ),
-            "holds macros",
+            "the document contains macros",
         ),
         (
             lambda raw: packed(raw, **{"word/document.xml": DOCTYPE}),
@@ -292,9 +295,18 @@ DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "Qwertzuiop">]><a>&b;</
             lambda raw: packed(raw, **{"word/styles.xml": DOCTYPE.decode().encode("utf-16")}),
             "the document's XML declares a document type",
         ),
-        (lambda raw: packed(raw, **{"word/media/a": bytes(300 << 20)}), "holds more than 256 MiB"),
-        (lambda raw: packed(raw, **{"word/document.xml": deep()}), "is not a whole docx file"),
-        (lambda raw: packed(raw, **{"WORD/Document.xml": b""}), "holds two parts of one name"),
+        (
+            lambda raw: packed(raw, **{"word/media/a": bytes(300 << 20)}),
+            "compressed parts are larger than 256 MiB",
+        ),
+        (
+            lambda raw: packed(raw, **{"word/document.xml": deep()}),
+            "the .docx file is damaged or truncated",
+        ),
+        (
+            lambda raw: packed(raw, **{"WORD/Document.xml": b""}),
+            "the document contains two parts with one name",
+        ),
         (
             lambda raw: packed(
                 raw,
@@ -305,10 +317,13 @@ DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "Qwertzuiop">]><a>&b;</
                     )
                 },
             ),
-            "is of Word's strict form",
+            "the document has Word's strict format",
         ),
-        (lambda raw: packed(raw, **{"_rels/.rels": b"<a/>"}), "is not a whole docx file"),
-        (lambda raw: b"PK\x03\x04" + raw[4:900], "is not a whole docx file"),
+        (
+            lambda raw: packed(raw, **{"_rels/.rels": b"<a/>"}),
+            "the .docx file is damaged or truncated",
+        ),
+        (lambda raw: b"PK\x03\x04" + raw[4:900], "the .docx file is damaged or truncated"),
     ],
 )
 def test_hostile_files_are_refused_in_one_sentence(make, said):

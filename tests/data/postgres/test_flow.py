@@ -281,7 +281,7 @@ def test_a_password_in_an_argument_is_refused_and_not_said(
     ):
         ran = voile(*command)
         assert ran.code == 2
-        assert "a password is not part of an address" in ran.err
+        assert "the address contains a password, which other programs could read" in ran.err
         assert SECRET not in ran.err + ran.out
 
 

@@ -184,8 +184,12 @@ DROP TABLE IF EXISTS theirs"""
         ("CREATE VIEW v AS SELECT 1", "v", "is not a table that voile wrote"),
         ("CREATE TABLE theirs (n int)", "theirs", "is not a table that voile wrote"),
         ("", "t" * 64, "at most 63 bytes"),
-        ("", "", "say which table"),
-        ("CREATE SCHEMA closed; CREATE ROLE writer LOGIN", "closed.t", "may not make tables"),
+        ("", "", "the address lacks a table"),
+        (
+            "CREATE SCHEMA closed; CREATE ROLE writer LOGIN",
+            "closed.t",
+            "your database role may not create tables in schema",
+        ),
     ],
 )
 def test_where_no_table_can_be_made(
@@ -246,8 +250,10 @@ def test_the_file_that_stands_for_a_table(place: Place) -> None:
     with pytest.raises(SourceError, match="damaged or cut short"):
         open_source(place.file)
     place.file.write_text(whole.replace("postgresql://", "postgresql://u:hunter2@", 1))
-    with pytest.raises(RequestError, match="a password is not part of an address") as caught:
+    with pytest.raises(
+        RequestError, match="the address contains a password, which other programs could read"
+    ) as caught:
         open_source(place.file)
     assert "hunter2" not in str(caught.value)
-    with pytest.raises(RequestError, match="table is missing"):
+    with pytest.raises(RequestError, match="the address lacks the file's database table"):
         open_writer(place.file, ROWS.schema)

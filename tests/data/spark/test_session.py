@@ -26,7 +26,9 @@ def test_without_pyspark_a_sentence_says_how_to_get_it(monkeypatch: pytest.Monke
 def test_another_major_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pyspark, "__version__", "3.5.1")
     monkeypatch.setitem(sys.modules, "pyspark.errors", None)  # of Spark 3.4 and on
-    with pytest.raises(RequestError, match=r"this is Spark 3\.5\.1, and voile works with Spark 4"):
+    with pytest.raises(
+        RequestError, match=r"the installed Spark has version 3\.5\.1, and voile needs Spark 4"
+    ):
         open_source("spark:visits")
 
 
@@ -40,7 +42,7 @@ def test_without_java_a_sentence_says_what_to_install() -> None:
         check=False,
     )
     assert ran.returncode == 2
-    assert "Spark finds no Java that runs; install Java 17" in ran.stderr
+    assert "Spark found no working Java; install Java 17" in ran.stderr
     assert "Traceback" not in ran.stderr
 
 

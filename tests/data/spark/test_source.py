@@ -119,7 +119,7 @@ def test_a_struct_is_refused_where_it_is_read(any_session: Any) -> None:
     )
     assert source.read(["n"]).to_pydict() == {"n": [1]}
     for name, kind in (("s", "struct"), ("m", "map")):
-        with pytest.raises(RequestError, match=f"column {name}: is a {kind}, which is not read"):
+        with pytest.raises(RequestError, match=f"column {name}: the column is a {kind}, "):
             source.read([name])
 
 
@@ -128,13 +128,13 @@ def test_intervals_of_days_are_durations_and_those_of_years_are_refused(any_sess
     counted = count_combinations(source, ["stay"]).to_pydict()
     assert counted == {"stay": [dt.timedelta(days=1.5)], "count": [1.0]}
     for made in ("INTERVAL '2' YEAR", "make_interval(2)"):
-        with pytest.raises(RequestError, match="column since: is of the type"):
+        with pytest.raises(RequestError, match=", which voile cannot read from Spark"):
             open_source(any_session.sql(f"SELECT 1 AS n, {made} AS since"))
 
 
 @pytest.mark.parametrize("name", ["nowhere", "no.such.table"])
 def test_an_absent_table_is_said(any_session: Any, name: str) -> None:
-    with pytest.raises(RequestError, match="there is no such table"):
+    with pytest.raises(RequestError, match="Spark has no table with this name"):
         open_source(f"spark:{name}")
 
 
@@ -144,5 +144,5 @@ def test_a_file_that_goes_is_noticed(any_session: Any, tmp_path: Path) -> None:
     source = open_source(any_session.read.parquet(str(tmp_path)))
     assert source.read()["n"].to_pylist() == [0, 1]
     (tmp_path / "1.parquet").unlink()
-    with pytest.raises(RequestError, match=r"Spark cannot read it|changed while it was read"):
+    with pytest.raises(RequestError, match=r"Spark cannot read it|changed while"):
         source.read()

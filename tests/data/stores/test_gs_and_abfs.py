@@ -96,7 +96,7 @@ def test_files_and_folders(store: Store, parquet: bytes, tmp_path: Path) -> None
     assert folder.folder_columns() == {"year"}
     assert folder.read().num_rows == 800
     store.put("visits/year=2025/0.parquet", parquet)
-    with pytest.raises(VoileError, match="changed while it was read"):
+    with pytest.raises(VoileError, match="the source changed while the worker read it"):
         folder.read()
 
 
@@ -191,7 +191,7 @@ def test_a_server_that_is_not_there(store: Store, monkeypatch: pytest.MonkeyPatc
     for name in ("STORAGE_EMULATOR_HOST", "AZURE_STORAGE_ENDPOINT"):
         monkeypatch.setenv(name, "http://store.example")
     file_system.cache_clear()
-    assert "names a server that is reached unencrypted" in refusal(f"{store.address}/v.csv")
+    assert "the variable contains an unencrypted address" in refusal(f"{store.address}/v.csv")
 
 
 def test_a_large_part_comes_whole_or_not_at_all(store: Store, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_large_part_comes_whole_or_not_at_all(store: Store, tmp_path: Path) ->
     part.write_bytes(bytes(range(256)) * (9 << 12))
     manifest.write_text('{"format": "voile-release"}')
     journal = tmp_path / "journal"
-    with pytest.raises(VoileError, match="changed while it was sent"):
+    with pytest.raises(VoileError, match="changed while voile sent it"):
         upload(out, part, manifest, {"a.bin": "0" * 64}, journal, force=False)
     assert store.objects() == []
     sha256 = StorePath(store.scheme, "clinic/none").write([])  # an empty file's

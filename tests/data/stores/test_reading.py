@@ -67,7 +67,7 @@ def test_a_folder(bucket: Server, tmp_path: Path) -> None:
     assert there.folder_columns() == here.folder_columns() == {"year"}
     assert there.fingerprint() == here.fingerprint()
     bucket.put("visits/year=2025/c.parquet", parquet())
-    with pytest.raises(VoileError, match="changed while it was read"):
+    with pytest.raises(VoileError, match="the source changed while the worker read it"):
         there.read()
 
 
@@ -115,14 +115,20 @@ def refused(thing: str) -> str:
         ("s3://nowhere/v.csv", "s3://nowhere: there is no such bucket"),
         ("s3://nowhere", "s3://nowhere: there is no such bucket"),
         ("s3://clinic", "clinic: "),
-        ("s3://clinic/a//v.csv", "has a part of its name that is empty or dots"),
-        ("s3://clinic/../v.csv", "has a part of its name that is empty or dots"),
-        ("s3://canary:canary@clinic/v.csv", "s3://clinic/v.csv: holds a user or a key; "),
-        ("abfs://a:canary@h/v.csv", "abfs://h/v.csv: holds a user or a key; "),
-        ("ftp://u:canary@h/v.csv?canary", "ftp://h/v.csv: ftp addresses are not read here"),
-        ("http://h.example/v.csv?canary", "http://h.example/v.csv: is sent unencrypted; use https"),
-        ("https://u:canary@h/v.csv", "https://h/v.csv: holds a user or a password"),
-        ("s3://u:can/canary@clinic/v.csv", "s3://...: holds a user or a key; "),
+        ("s3://clinic/a//v.csv", 'the address has a part that is empty, "." or ".."'),
+        ("s3://clinic/../v.csv", 'the address has a part that is empty, "." or ".."'),
+        (
+            "s3://canary:canary@clinic/v.csv",
+            "s3://clinic/v.csv: the address contains a user or a key; ",
+        ),
+        ("abfs://a:canary@h/v.csv", "abfs://h/v.csv: the address contains a user or a key; "),
+        ("ftp://u:canary@h/v.csv?canary", "ftp://h/v.csv: ftp addresses cannot be read here"),
+        (
+            "http://h.example/v.csv?canary",
+            "http://h.example/v.csv: the address would be sent unencrypted; use https",
+        ),
+        ("https://u:canary@h/v.csv", "https://h/v.csv: the address contains a user or a password"),
+        ("s3://u:can/canary@clinic/v.csv", "s3://...: the address contains a user or a key; "),
         ("https://u:can/canary@h/v.csv", "https://...: is not an address as https://HOST/NAME"),
         ("https://u:canary?@h/v.csv", "https://...: is not an address as https://HOST/NAME"),
         ("https://[::1/v.csv?canary", "https://...: is not an address as https://HOST/NAME"),
@@ -168,8 +174,8 @@ def test_a_damaged_file_is_said_to_be_one(bucket: Server) -> None:
     ("url", "said"),
     [
         ("http://127.0.0.1:9", "the store cannot be reached"),
-        ("http://store.example", "names a server that is reached unencrypted; use https"),
-        ("https://u:canary@store.example", "is not an address as https://HOST:PORT"),
+        ("http://store.example", "the variable contains an unencrypted address; use https"),
+        ("https://u:canary@store.example", "the variable does not have the form https://HOST:PORT"),
     ],
 )
 def test_endpoints(bucket: Server, monkeypatch: pytest.MonkeyPatch, url: str, said: str) -> None:
@@ -197,7 +203,7 @@ def test_a_pyarrow_without_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pyarrow.fs, "_not_imported", ["GcsFileSystem"])
     assert "pyarrow was built without GcsFileSystem" in refused("gs://clinic/v.csv")
     monkeypatch.delenv("AZURE_STORAGE_ACCOUNT", raising=False)
-    assert "abfs: the account is not named" in refused("abfs://box/v.csv")
+    assert "abfs: the address lacks the storage account" in refused("abfs://box/v.csv")
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_a_large_part_that_fails_leaves_no_open_upload(bucket: Server, tmp_path:
         upload(out, part, manifest, {"a.bin": sha256}, tmp_path / "journal", force=False)
     assert (bucket.objects(), bucket.uploads()) == ([], [])
     bucket.answer = lambda method, path: None
-    with pytest.raises(VoileError, match="changed while it was sent"):
+    with pytest.raises(VoileError, match="changed while voile sent it"):
         upload(out, part, manifest, {"a.bin": "0" * 64}, tmp_path / "journal", force=False)
     assert bucket.objects() == []
     upload(out, part, manifest, {"a.bin": sha256}, tmp_path / "journal", force=False)

@@ -91,7 +91,7 @@ def test_a_table_that_voile_did_not_write_stays(county: Path, table: str) -> Non
 def test_a_table_is_replaced_when_asked(county: Path) -> None:
     place = Path(f"{county}::released")
     out = release(place, ROWS)
-    with pytest.raises(RequestError, match="is there already; replace it with --force"):
+    with pytest.raises(RequestError, match="the output exists already; replace it with --force"):
         release(place, ROWS)
     for part in RELEASE.parts(out):  # as a kill between the commit and the last rename leaves it
         part.unlink(missing_ok=True)
@@ -104,20 +104,24 @@ def test_a_table_is_replaced_when_asked(county: Path) -> None:
 @pytest.mark.parametrize("name", ["Released", "MAIN.RELEASED"])
 def test_a_name_in_other_capitals_is_the_same_table(county: Path, name: str) -> None:
     out = release(Path(f"{county}::released"), ROWS)
-    with pytest.raises(RequestError, match=r"is there in other capitals; write main.released"):
+    with pytest.raises(
+        RequestError, match=r"a table with this name in other capitals exists; write main.released"
+    ):
         release(Path(f"{county}::{name}"), ROWS.slice(0, 3), force=True)
     assert len(told(out)) == 20
 
 
 def test_a_schema_in_other_capitals_is_the_same_schema(county: Path) -> None:
     release(Path(f"{county}::research.released"), ROWS)
-    with pytest.raises(RequestError, match=r"is there in other capitals; write research.other"):
+    with pytest.raises(
+        RequestError, match=r"a table with this name in other capitals exists; write research.other"
+    ):
         release(Path(f"{county}::Research.other"), ROWS)
 
 
 @pytest.mark.parametrize("name", [".", "..", ".released", "research.", "main."])
 def test_a_table_without_a_name_is_refused(county: Path, name: str) -> None:
-    with pytest.raises(RequestError, match="names no table"):
+    with pytest.raises(RequestError, match="the address does not contain a table"):
         release(Path(f"{county}::{name}"), ROWS)
 
 
@@ -126,7 +130,9 @@ def test_a_file_that_is_a_release_takes_no_other_table(tmp_path: Path) -> None:
     with open_writer(database, ROWS.schema):
         pass
     database.with_name("r.duckdb.manifest.json").write_text("{}")
-    with pytest.raises(RequestError, match="a release itself"):
+    with pytest.raises(
+        RequestError, match="the database is itself a release, and a second table would change it"
+    ):
         release(Path(f"{database}::other"), ROWS)
 
 

@@ -395,7 +395,7 @@ def test_what_cannot_be_read_is_counted_and_no_note(tmp_path):
         )
     assert found["documents"] == 120
     assert found["unusable"] == {
-        "is encrypted, or of Word before 2007": 1,
+        "the document is encrypted, or in a format older than Word 2007": 1,
         ".png files: not read": 1,
     }
     text = " ".join(str(one.message) for one in warned)

@@ -303,7 +303,9 @@ def test_an_attribute_that_is_null_is_refused():
     kit = kit_of()
     names = kit.tables["attributes"].column("attribute").to_pylist()
     cut = pa.table({"attribute": pa.array([None, *names[1:]], pa.string())})
-    with pytest.raises(DamagedError, match="attributes has another kind of attribute"):
+    with pytest.raises(
+        DamagedError, match="column attribute of the kit's table attributes has the wrong type"
+    ):
         DocumentsContent.of(replace(kit, tables={**kit.tables, "attributes": cut}))
 
 

@@ -200,11 +200,11 @@ def test_a_fit_is_resumed_with_the_same_model_alone(folder, tmp_path):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("folder", "model: write NAME=FOLDER"),
-        ("=folder", "model: write NAME=FOLDER"),
-        ("ner=", "model: write NAME=FOLDER"),
-        (3, "model: write NAME=FOLDER"),
-        ({}, "model: write NAME=FOLDER"),
+        ("folder", "model: the value lacks a name or a folder"),
+        ("=folder", "model: the value lacks a name or a folder"),
+        ("ner=", "model: the value lacks a name or a folder"),
+        (3, "model: the value lacks a name or a folder"),
+        ({}, "model: the value lacks a name or a folder"),
         ("crf=folder", "two learners are called crf"),
         (["a=x", "a=y"], "two learners are called a"),
     ],

@@ -154,10 +154,10 @@ def test_a_list_that_is_none_is_refused(tmp_path, which):
 def test_each_list_has_a_name_of_its_own(options):
     assert options(lists=("a=x", "b=x=y")).lists == ("a=x", "b=x=y")
     for wrong, said in (
-        (("names.txt",), "write NAME=FILE"),
-        (("=names.txt",), "write NAME=FILE"),
-        ((" =names.txt",), "write NAME=FILE"),
-        (("given=",), "write NAME=FILE"),
+        (("names.txt",), "the value lacks a name or a file"),
+        (("=names.txt",), "the value lacks a name or a file"),
+        ((" =names.txt",), "the value lacks a name or a file"),
+        (("given=",), "the value lacks a name or a file"),
         (("a=x", "b=y", "a=z"), "two lists are called a"),
     ):
         with pytest.raises(ValueError, match=said):

@@ -123,7 +123,7 @@ def test_a_replacer_by_its_name():
         ("surrogate", {"language": "french"}, "language: there is no french"),
         ("surrogate", {"ages": "group"}, "ages: there is no group"),
         ("surrogate", {"date_order": "ymd"}, "date_order: there is no ymd"),
-        ("surrogate", {"days": 0}, "a date shift of up to 0 days"),
+        ("surrogate", {"days": 0}, "the largest date shift is 0 days"),
         ("surrogate", {"kinds": {"X": "names"}}, "did you mean name?"),
         ("surrogate", {"lists": {"name": ["a", "b"]}}, "name does not take a list"),
         ("surrogate", {"lists": {"city": ["a", "b"]}}, "city is not a kind of identifier"),

@@ -205,7 +205,7 @@ def test_a_truth_that_is_not_the_source_is_refused(release):
 
 def test_what_cannot_be_scored_is_refused(release, tmp_path):
     received = StoredRelease(release.path, release.public)
-    with pytest.raises(RequestError, match="private folder that scores an attack is not next to"):
+    with pytest.raises(RequestError, match="private folder next to the release is missing"):
         attacked(received)
     for part in ("roles", "learnt_from", "surrogates"):
         less = {name: one for name, one in release.private.items() if name != part}

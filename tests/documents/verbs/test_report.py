@@ -360,7 +360,7 @@ def test_a_kit_of_one_policy_is_told_in_the_singular():
     _, chart = shown(kit)["frontier"]
     assert (
         chart.caption
-        == "1 policy that no other found beats in both risk and loss, as the fit scored them."
+        == "1 policy that no other policy found beats in both risk and loss, as scored by the fit."
     )
     assert json.dumps(asdict(chart))
 

@@ -188,7 +188,7 @@ def test_a_release_of_every_kind_holds_what_is_published_and_no_more(
 def test_a_file_that_has_no_place_for_a_column_is_refused(kind, name, said, chosen_of, tmp_path):
     kit, chosen, source = chosen_of(kind)
     options = ApplyOptions()
-    with pytest.raises(RequestError, match="this format's columns are exactly") as refused:
+    with pytest.raises(RequestError, match="this format has exactly the columns") as refused:
         ITEMSETS.apply(kit, chosen, source, tmp_path / name, options, force=False, progress=silent)
     assert said in refused.value.what
     assert list(tmp_path.iterdir()) == []

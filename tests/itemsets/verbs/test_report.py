@@ -214,7 +214,7 @@ def test_the_worst_attack_is_on_the_first_screen(release):
     (figure,) = (one for one in figures if one.label == "Singled out")
     assert (figure.value, figure.interval) == ("30%", "21% to 40%")
     assert figure.meaning.endswith(
-        "3 most identifying items known to the adversary; in the source 60%"
+        "the adversary knows the 3 most identifying items; in the source 60%"
     )
 
     few = [replace(one, rate=Rate(one.rate.successes // 10, 100)) for one in found[:2]]

@@ -285,7 +285,7 @@ NAMELESS = made("Condition", code=concept(), subject={})
         ([{"resourceType": "Patient"}], "all.ndjson, line 1: the resource has no valid id"),
         (
             [*PATIENTS, {"resourceType": "Encounter", "id": "1", "actualPeriod": {}}],
-            "all.ndjson, line 3: is FHIR R5: voile reads R4",
+            "all.ndjson, line 3: the export is FHIR R5, and voile reads only R4",
         ),
     ],
 )

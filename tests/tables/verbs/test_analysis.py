@@ -81,7 +81,7 @@ def test_a_function_of_ones_own_sees_intervals_as_their_means():
         (MODEL | {"predictors": ["pid"]}, "column pid is not released"),
         (MODEL | {"positive": "maybe"}, "every row's outcome is positive, or none is"),
         ({"outcome": "sick"}, "predictors: is absent"),
-        (3, "give a TOML file"),
+        (3, "the argument is not a plan"),
     ],
 )
 def test_what_cannot_be_analysed_is_refused_before_the_search(analysis, said):

@@ -260,7 +260,7 @@ def copied(folder, tmp_path):
 
 @pytest.mark.parametrize("options", [{}, {"register": "register.parquet"}])
 def test_without_the_private_folder_nothing_is_scored(folder, tmp_path, options):
-    with pytest.raises(RequestError, match="private folder that scores an attack is not next to"):
+    with pytest.raises(RequestError, match="private folder next to the release is missing"):
         attacked(copied(folder, tmp_path), **options)
 
 

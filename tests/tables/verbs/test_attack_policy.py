@@ -134,7 +134,7 @@ def test_a_report_says_on_its_first_page_what_empty_boxes_cost(files, tmp_path):
         if audience == "internal":
             assert f"{shown.value:.0%} of the population is proved not to be" in said
     unknown = released(patients, tmp_path / "unknown.csv", k=2, empty_boxes=True)
-    assert "how many is not known" in _summary(unknown, "public")
+    assert "Their number is unknown" in _summary(unknown, "public")
     assert "Boxes without" not in _summary(released(patients, tmp_path / "no.csv", k=2), "public")
 
 
@@ -142,7 +142,7 @@ def test_a_report_on_a_fit_says_that_boxes_may_be_empty(files):
     _, patients = files
     for empty in (True, False):
         said = _summary(fitted(patients, k=2, empty_boxes=empty), "public")
-        assert ("Trees may leave boxes without a record" in said) == empty
+        assert ("Trees may have leaves without a record" in said) == empty
 
 
 def test_global_policies_have_no_boxes_to_leave_empty(files):

@@ -116,10 +116,10 @@ def test_the_first_page_states_the_rate_but_not_of_few_people_in_public():
     one = RemainingValues(candidates=10, group=4, policy=2, marginals=2, frequent=0.5)
     many = regrowing([one] * 60, column="age", columns=["age"])
     few = regrowing([one] * 4, column="age", columns=["age"])
-    said = "guesses it rightly in 50% of cases, and from the released group alone in 25%"
+    said = "correctly in 50% of cases, compared with 25% from the released group alone"
     assert said in first_page(release, many, "public")
     assert said in first_page(release, few, "internal")
-    assert "guesses it rightly" not in first_page(release, few, "public")
+    assert "guesses the missing value correctly" not in first_page(release, few, "public")
 
 
 def first_page(release, evidence, audience):

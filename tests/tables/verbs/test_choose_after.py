@@ -76,7 +76,7 @@ def test_what_cannot_be_is_refused(kit, out):  # noqa: F811
         kit.choose(**out, joint_risk=0.001)
     with pytest.raises(RequestError, match=r"lies in \[0, 1\]"):
         kit.choose(**out, joint_risk=2)
-    with pytest.raises(RequestError, match="knee is another way"):
+    with pytest.raises(RequestError, match="knee chooses otherwise"):
         kit.choose(**out, knee=True)
     with pytest.raises(RequestError, match="give the ledger with after"):
         kit.choose(joint_risk=0.1)

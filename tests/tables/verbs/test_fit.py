@@ -131,7 +131,7 @@ def test_what_is_proved_is_kept_and_told(tmp_path):
     ):
         assert bound <= (exact.loss + weight * exact.risk).min() + 1e-9 <= best + 2e-9
     assert (content.bound.least_loss(exact.risk) <= exact.loss + 1e-9).all()
-    assert "no policy has a loss + weight x relative risk" in said(kit)
+    assert "no policy improves loss + weight x relative risk" in said(kit)
     found = {section.key: section for section in sections(kit, (), audience="public")}
     rows = next(block for block in found["bound"].blocks if isinstance(block, Grid)).rows
     assert 12 <= len(rows) <= 24  # of some weights, where there are many
@@ -140,9 +140,9 @@ def test_what_is_proved_is_kept_and_told(tmp_path):
 
 
 def test_without_a_proof_the_report_says_that_there_is_no_bound(whole):
-    assert said(whole).startswith("There is no bound")
+    assert said(whole).startswith("Optimality gap: not computed")
     stopped = fitted(people(), method="steepest", loss="information", lower_bound_seconds=1e-9)
-    assert said(stopped).startswith("There is no bound: the proof was stopped")
+    assert said(stopped).startswith("Optimality gap: not computed. The proof was stopped")
 
 
 def test_what_cannot_be_bounded_is_refused_before_the_search():

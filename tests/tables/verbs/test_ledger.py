@@ -161,7 +161,7 @@ def test_other_people_are_refused(kit, how, tmp_path):
 
 
 def test_a_release_in_memory_and_a_ledger_without_its_secret_are_refused(kit, how, ledger):
-    with pytest.raises(RequestError, match="in memory is written down in no ledger"):
+    with pytest.raises(RequestError, match="a release in memory cannot be entered in a ledger"):
         kit.apply(of_one(kit, "age"), people(), **how)
     with pytest.raises(RequestError, match="next to the file of the secret"):
         kit.apply(of_one(kit, "age"), people(), "a.csv", ledger=ledger)

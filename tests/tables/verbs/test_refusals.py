@@ -95,7 +95,7 @@ def test_a_tree_of_another_kit_is_refused_alike(tmp_path, capsys):
     code = run([*map(str, applying)])
     [*_, sentence] = capsys.readouterr().err.strip().splitlines()
     assert code == 2
-    assert "the policy was chosen from kit " in sentence
+    assert "the policy comes from kit " in sentence
     with pytest.raises(VoileError) as caught:
         kits[1].apply(chosen, table, out)
     assert sentence.endswith(str(caught.value))

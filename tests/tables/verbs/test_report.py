@@ -141,7 +141,7 @@ def test_what_was_searched_for_is_what_is_told():
         "beats it in both, and so do 2 other policies found.",
         "rare people",
         "detail gone",
-        "Risk here is rare people (f), and loss is detail gone (g). Outcomes: pay and job.",
+        "Risk in this chart: rare people (f). Loss: detail gone (g). Outcomes: pay and job.",
     ]
     assert told("matches", "my:gone")[1] == (
         "Detail gone: 20% (0% = original, 100% = no information), as predicted by the fit."

@@ -38,16 +38,18 @@ def read_attachment(attachment: Mapping[str, Any]) -> str:
     content = str(attachment.get("contentType") or "")
     kind = content.partition(";")[0].strip().lower()
     if kind not in (PLAIN, HTML):
-        raise SourceError(f"attachments are not read: {name_content_kind(kind)}")
+        raise SourceError(
+            f"voile does not read attachments of this type: {name_content_kind(kind)}"
+        )
     data = attachment.get("data")
     if not isinstance(data, str):
-        raise SourceError("attachments that are elsewhere are not read")
+        raise SourceError("voile does not read attachments that are stored outside the resource")
     charset = _CHARSET.search(content)
     try:
         raw = b64decode("".join(data.split()), validate=True)
         text = raw.decode(known_encoding(charset[1]) if charset else "utf-8-sig")
     except (binascii.Error, ValueError):
-        raise SourceError("attachments that are not whole Base64 of text") from None
+        raise SourceError("an attachment is not complete Base64 text") from None
     return extract_html_text(text) if kind == HTML else text
 
 

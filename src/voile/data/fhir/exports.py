@@ -85,10 +85,10 @@ def read_file(path: Path) -> Iterator[FoundResource]:
         if kind is None and not has_resources and named is None:
             return
         if kind is None:
-            raise SourceError("is not a resource of FHIR", where=place)
+            raise SourceError("the line is not a FHIR resource", where=place)
         has_resources = True
         if kind != "Bundle" and named not in (None, kind, "Bundle"):
-            raise SourceError(f"is not of type {named}", where=place)
+            raise SourceError(f"the resource is not of type {named}", where=place)
         yield from _unbundle(found, kind, None, place)
 
 
@@ -140,7 +140,7 @@ def _unbundle(found: Resource, kind: str, url: str | None, place: str) -> Iterat
         where = f"{place}, entry {number:,}"
         kind = _find_kind(take_object(inner)) or ""
         if not kind:
-            raise SourceError("is not a resource of FHIR", where=where)
+            raise SourceError("the file does not begin with a FHIR resource", where=where)
         full_url = take_object(entry).get("fullUrl")
         yield from _unbundle(inner, kind, full_url if isinstance(full_url, str) else None, where)
 

@@ -110,7 +110,7 @@ def read_moment(time: str, place: str) -> float:
         at = datetime.fromisoformat(padded)
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
-        raise RequestError("the time is not a dateTime of FHIR", where=place) from None
+        raise RequestError("the time is not a FHIR dateTime", where=place) from None
 
 
 _ID = r"[A-Za-z0-9.-]{1,64}"

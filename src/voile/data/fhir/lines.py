@@ -89,7 +89,7 @@ def _read_lines(
     for number, line in enumerate(iter(lambda: file.readline(longest + 1), b""), 1):
         place = f"{name}, line {number:,}"
         if len(line) > longest:
-            raise SourceError(f"is longer than {longest >> 20} MiB", where=place)
+            raise SourceError(f"the line is longer than {longest >> 20} MiB", where=place)
         yield place, line
 
 
@@ -99,7 +99,7 @@ def _parse_object(line: bytes, place: str) -> dict[str, Any]:
     except ValueError:
         raise SourceError("the line is not valid JSON", where=place) from None
     if not isinstance(found, dict):
-        raise SourceError("is not a JSON object", where=place)
+        raise SourceError("the line is not a JSON object", where=place)
     return found
 
 
@@ -115,7 +115,7 @@ def _decode_text(data: bytes, place: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise SourceError("is not UTF-8, as FHIR must be", where=place) from None
+        raise SourceError("the line is not UTF-8, which FHIR requires", where=place) from None
 
 
 @contextmanager
@@ -124,11 +124,11 @@ def _report_unreadable(path: Path) -> Iterator[None]:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise UnreadableFileError(
-            "is a truncated or damaged .gz file", where=path.name, instead="copy the file again"
+            "the .gz file is truncated or damaged", where=path.name, instead="copy the file again"
         ) from None
     except OSError as error:
         why = (error.strerror or "no reason").lower()
-        raise UnreadableFileError(f"cannot be read ({why})", where=path.name) from None
+        raise UnreadableFileError(f"the file cannot be read ({why})", where=path.name) from None
 
 
 @contextmanager

@@ -45,7 +45,9 @@ class ObservationElement:
         codings = list_codings(self.get("code"))
         found = [j for j, one in enumerate(fields) if any(map(one.has_coding, codings))]
         if len(found) > 1:
-            raise RequestError("the codes belong to two fields", where=self.place)
+            raise RequestError(
+                "the observation's codes match two columns of the map", where=self.place
+            )
         return found[0] if found else None
 
     def get(self, name: str) -> Any:
@@ -71,21 +73,24 @@ class ObservationElement:
         RequestError : the value is no reading in the field's unit.
         """
         if "valueQuantity" not in self.members:
-            raise RequestError("the value is not a Quantity", where=self.place)
+            raise RequestError("the observation's value is not a Quantity", where=self.place)
         if self.find_mark():
             raise RequestError("the observation's value is encoded already", where=self.place)
         quantity = take_object(self.get("valueQuantity"))
         if "comparator" in quantity:
-            raise RequestError("the value is a bound, no reading", where=self.place)
+            raise RequestError(
+                "the Quantity gives a bound (such as < 5) instead of a measured value",
+                where=self.place,
+            )
         if read_number(quantity) is None:
             raise RequestError("the Quantity has no number", where=self.place)
         unit = quantity.get("code", quantity.get("unit"))
         if unit != field.unit or quantity.get("system", UCUM) != UCUM:
             shown = unit if isinstance(unit, str) and SHORT_UNIT.fullmatch(unit) else "none"
             raise RequestError(
-                f"the unit is {shown}, and {field.unit} of UCUM is expected",
+                f"the unit is {shown}, but the map requires the UCUM unit {field.unit}",
                 where=self.place,
-                instead="convert the value, or name its unit",
+                instead="convert the value, or set unit to the value's unit",
             )
         return self.find_number()
 
@@ -96,9 +101,9 @@ class ObservationElement:
             numbers = NUMBER.findall(self.text, span.start, span.end) if span else []
             if any(Decimal(one.replace(",", ".")) == abs(Decimal(number)) for one in numbers):
                 raise RequestError(
-                    f"the {name} contains the value as well",
+                    f"the element {name} repeats the value",
                     where=self.place,
-                    instead=f"take the {name} out",
+                    instead=f"remove {name} from the resource",
                 )
 
 

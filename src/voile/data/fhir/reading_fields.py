@@ -35,7 +35,7 @@ class ReadingField:
     def __post_init__(self) -> None:
         if self.decimals is not None and not is_decimals(self.decimals):
             raise RequestError(
-                "decimals are neither a number of places nor shortest", where=self.column
+                'decimals must be a number of decimal places or "shortest"', where=self.column
             )
 
     def has_coding(self, coding: Mapping[str, Any]) -> bool:
@@ -65,7 +65,7 @@ def _field(name: str, given: Mapping[str, Any] | None, where: str) -> ReadingFie
     }  # fmt: skip
     if not isinstance(given, dict) or not {"code", "unit"} <= given.keys() <= known.keys():
         remedy = f'write [{name}], code = "LOINC CODE", unit = "UCUM UNIT"'
-        raise RequestError(f"column {name} has no code and unit", where=where, instead=remedy)
+        raise RequestError(f"column {name} lacks its code or its unit", where=where, instead=remedy)
     if not all(isinstance(given[key], kind) for key, kind in known.items() if key in given):
         raise RequestError(
             f"the code, unit or decimals of column {name} have the wrong type", where=where

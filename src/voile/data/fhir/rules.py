@@ -143,7 +143,9 @@ def read_rules_with(folder: Path | None) -> Mapping[str, TypeRule]:
         return read_rules()
     if not folder.is_dir():
         raise RequestError(
-            "there is no folder of rules", where=str(folder), instead="correct rules in [export]"
+            "the folder of FHIR rules does not exist",
+            where=str(folder),
+            instead='correct the path in rules = "..." under [export]',
         )
     paths = sorted(folder.glob("*.toml"))
     own = {path.stem: parse_rule(path.stem, read_toml(path), path.name) for path in paths}
@@ -200,7 +202,8 @@ def _find_ways(kind: str, path: str, operation: str | None, place: str) -> list[
     end = _find_element(parent, last, kind, path, place)
     if not _can(operation, end):
         raise RequestError(
-            f"{operation} does not fit {kind}.{path}, which is of type {end.type}",
+            f"the operation {operation} does not apply to {kind}.{path}, which has the "
+            f"type {end.type}",
             where=place,
             instead=_FITS[str(operation)],
         )
@@ -243,11 +246,17 @@ def _add(tree: RuleTree, way: list[TypeElement], operation: str, place: str) -> 
     for element in way[:-1]:
         found = tree.setdefault(element.name, ElementRule(element, None, {}))
         if found.operation is not None:
-            raise RequestError(f"{element.name} has two operations", where=place)
+            raise RequestError(
+                f"the element {element.name} has two operations",
+                where=place,
+                instead="keep one of them",
+            )
         tree = found.inner
     if way[-1].name in tree:
         raise RequestError(
-            f"{way[-1].name} has two operations", where=place, instead="list it once"
+            f"the element {way[-1].name} has two operations",
+            where=place,
+            instead="list the element once",
         )
     tree[way[-1].name] = ElementRule(way[-1], operation, {})
 

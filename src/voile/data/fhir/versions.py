@@ -27,7 +27,9 @@ def refuse_other_versions(resource: Resource, place: str) -> None:
     version = _find_version(resource)
     if version is not None:
         raise SourceError(
-            f"is FHIR {version}: voile reads R4", where=place, instead="export the data as R4"
+            f"the export is FHIR {version}, and voile reads only R4",
+            where=place,
+            instead="export the data as R4",
         )
 
 

@@ -111,7 +111,7 @@ class Staging:
         """Say where to write the part that will appear at `final`, one of the output's own."""
         path = Path(final)
         if path not in self._output.parts(self.out):
-            raise ValueError(f"{path.name} is not part of {self._output.name}")
+            raise ValueError(f"the output {self._output.name} has no part {path.name}")
         if path.name not in self._names:
             self._names.append(path.name)
         return self._folder / "new" / path.name
@@ -176,9 +176,10 @@ class Staging:
     def _check_own(self) -> None:
         if not is_own(self._folder):
             raise RequestError(
-                "the output is prepared there, and that folder is not yours alone",
+                "another user may write to this temporary folder, in which voile prepares "
+                "the output",
                 where=str(self._folder),
-                instead="remove it, or write elsewhere",
+                instead="remove the folder, or write to another place",
             )
 
 
@@ -197,12 +198,18 @@ def check_folder(out: Path, *, kept: bool = False) -> None:
     kept : voile keeps it in a release's private folder, where no user may write.
     """
     if out.name in ("", ".."):
-        raise RequestError("names no file", where=str(out), instead="give the output a name")
+        raise RequestError(
+            "the path does not end in a file name", where=str(out), instead="add a file name"
+        )
     if os.fsencode(out).decode("utf-8", "replace") != os.fspath(out):
-        raise RequestError("its name is not UTF-8 text", where=str(out), instead="use another name")
+        raise RequestError(
+            "the output's name is not UTF-8 text", where=str(out), instead="use another name"
+        )
     if not out.parent.is_dir():
         raise RequestError(
-            f"there is no folder {out.parent}", where=str(out), instead="make it first"
+            f"the folder {out.parent} does not exist",
+            where=str(out),
+            instead="create the folder first",
         )
     if not kept:
         check_outside(out)
@@ -270,7 +277,9 @@ def restore(folder: Path, main: str) -> bool:
     names = _read_names(folder)
     if not set(names) <= {f"{main}{suffix}" for suffix in SUFFIXES}:
         raise RequestError(
-            "holds the parts of another output", where=str(folder), instead="move it elsewhere"
+            "the folder contains the parts of another output",
+            where=str(folder),
+            instead="move the folder elsewhere",
         )
     left = [folder / name for name in ("new.names", "new", "old", "scratch")]
     is_left = bool(names) or any(map(os.path.lexists, left))
@@ -297,9 +306,10 @@ def _check_no_other(folder: Path, names: list[str]) -> None:
         new, old, here = folder / "new" / name, folder / "old" / name, folder.parent / name
         if all(map(os.path.lexists, (new, old, here))):
             raise RequestError(
-                f"came after a run was killed; the file that it was to replace is in {folder.name}",
+                f"another program wrote this file after a killed run, and {folder.name} "
+                "contains the earlier file",
                 where=str(here),
-                instead="move it elsewhere",
+                instead="move this file elsewhere, and run again",
             )
 
 
@@ -358,9 +368,15 @@ def _failures(out: Path) -> Iterator[None]:
         ) from None
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
-            raise RequestError("its name is too long", where=str(out)) from None
+            raise RequestError(
+                "the output's name is too long", where=str(out), instead="use a shorter name"
+            ) from None
         raise (_full(out) if is_full(error) else error) from None
 
 
 def _full(out: Path) -> VoileError:
-    return VoileError("the disk is full", where=str(out), instead="nothing was written")
+    return VoileError(
+        "the disk is full, and voile wrote nothing",
+        where=str(out),
+        instead="free space, or write to another disk",
+    )

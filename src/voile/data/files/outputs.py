@@ -78,7 +78,7 @@ class OutputKind:
                 continue
             if is_ours is never:
                 raise RequestError(
-                    f"is there already, and {self.name} replaces nothing",
+                    f"the file exists, and {self.name} never replaces a file",
                     where=str(path),
                     instead=_OTHERWISE,
                 )
@@ -86,8 +86,7 @@ class OutputKind:
                 ours = not path.is_symlink() and _is_known(path, is_ours)
             except _ForeignFile as found:
                 raise RequestError(
-                    f"is there already, and is not {self.name} that voile wrote: "
-                    f"it contains {found.path.name}",
+                    f"the output exists and contains {found.path.name}, which voile did not write",
                     where=str(path),
                     instead="move that file elsewhere, or choose another name",
                 ) from None
@@ -111,12 +110,14 @@ def check_replaceable(kind: str, where: str, *, is_ours: bool, force: bool) -> N
     """Refuse to replace an existing output without `force`, or one that voile did not write."""
     if not is_ours:
         raise RequestError(
-            f"is there already, and is not {kind} that voile wrote",
+            f"the file exists, and is not {kind} that voile wrote",
             where=where,
             instead=_OTHERWISE,
         )
     if not force:
-        raise RequestError("is there already", where=where, instead="replace it with --force")
+        raise RequestError(
+            "the output exists already", where=where, instead="replace it with --force"
+        )
 
 
 def is_in_private(place: Path) -> bool:

@@ -43,7 +43,7 @@ def parse_json(raw: bytes, what: str, where: object) -> Any:
         if _is_deeper(data, DEEPEST):
             raise RecursionError
     except (ValueError, RecursionError):
-        raise DamagedError(f"{what} is not JSON that voile writes", where=str(where)) from None
+        raise DamagedError(f"{what} is not valid JSON", where=str(where)) from None
     return data
 
 
@@ -54,12 +54,16 @@ def read_toml(path: Path) -> dict[str, Any]:
         if _is_deeper(data, DEEPEST):
             raise RecursionError
     except RecursionError:
-        raise RequestError("not a TOML file: tables too deep", where=str(path)) from None
+        raise RequestError(
+            "the file is not valid TOML: its tables are nested too deeply", where=str(path)
+        ) from None
     except UnicodeDecodeError as error:
         said = f"byte {error.start} is not UTF-8 text"
-        raise RequestError(f"not a TOML file: {said}", where=str(path)) from None
+        raise RequestError(f"the file is not valid TOML: {said}", where=str(path)) from None
     except ValueError as error:
-        raise RequestError(f"not a TOML file: {_short(error)}", where=str(path)) from None
+        raise RequestError(
+            f"the file is not valid TOML: {_short(error)}", where=str(path)
+        ) from None
     return data
 
 
@@ -68,12 +72,12 @@ def read_bytes(path: ReadableFile) -> bytes:
         return path.read_bytes()
     try:
         if path.stat().st_size > LONGEST:
-            raise RequestError(f"is longer than {LONGEST >> 20} MiB", where=str(path))
+            raise RequestError(f"the file is larger than {LONGEST >> 20} MiB", where=str(path))
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise
     except OSError as error:
-        raise RequestError(f"cannot be read ({error.strerror})", where=str(path)) from None
+        raise RequestError(f"the file cannot be read ({error.strerror})", where=str(path)) from None
 
 
 def check_model(model: type[M], data: Any, what: str, where: Path) -> M:
@@ -83,7 +87,9 @@ def check_model(model: type[M], data: Any, what: str, where: Path) -> M:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise DamagedError(f"{what} is not whole: {mistakes(error)}", where=str(where)) from None
+        raise DamagedError(
+            f"{what} is incomplete or has wrong fields: {mistakes(error)}", where=str(where)
+        ) from None
 
 
 @contextmanager
@@ -104,7 +110,7 @@ def fitting(what: str, where: Path | None = None) -> Iterator[None]:
         absent = str(error.args[0]) if isinstance(error, KeyError) and error.args else ""
         if absent.isidentifier():
             raise DamagedError(f"{what} lacks {absent[:60]}", where=place) from error
-        raise DamagedError(f"{what} has parts that do not fit together", where=place) from error
+        raise DamagedError(f"{what} has parts that contradict each other", where=place) from error
 
 
 def _is_deeper(data: Any, levels: int) -> bool:

@@ -143,13 +143,21 @@ def choose_table(table: str | None, tables: Iterable[str], *, where: str) -> str
     """Find the requested table. Without a name, return the only one."""
     names = list(tables)
     if not names:
-        raise RequestError("there is no table in it", where=where)
+        raise RequestError(
+            "the database contains no table",
+            where=where,
+            instead="choose a database with a table",
+        )
     if table is None and len(names) == 1:
         return names[0]
     if table is None:
-        raise RequestError("say which table", where=where, instead=nearest("", names))
+        raise RequestError(
+            "the database has several tables", where=where, instead=nearest("", names)
+        )
     if table not in names:
-        raise RequestError(f"there is no table {table}", where=where, instead=nearest(table, names))
+        raise RequestError(
+            f"the database has no table {table}", where=where, instead=nearest(table, names)
+        )
     return table
 
 
@@ -176,4 +184,6 @@ def sqlite_failures(name: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error:
-        raise SourceError("is not a whole sqlite file: damaged or cut short", where=name) from None
+        raise SourceError(
+            "the SQLite file is damaged or truncated", where=name, instead="copy the file again"
+        ) from None

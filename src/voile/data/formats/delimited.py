@@ -55,7 +55,7 @@ class DelimitedSource(FileSource):
     ) -> None:
         if table not in ("", NO_HEADER):
             raise RequestError(
-                "this format has no table to choose",
+                "the name after :: does not apply, because this format has no tables",
                 where=path.name,
                 instead=f"write {path.name}::{NO_HEADER} if its first row is a record, or "
                 f"{path.name}::{BASKETS} if each line is a basket of items",
@@ -112,8 +112,9 @@ class DelimitedSource(FileSource):
             assert held is not None
             if held[first][-1].as_py() != LAST:
                 raise SourceError(
-                    f"row {seen + held.num_rows}: a quote is opened and never closed",
+                    f"row {seen + held.num_rows} opens a quote and never closes it",
                     where=self.name,
+                    instead="close the quote",
                 )
             yield held.slice(0, held.num_rows - 1).select(columns)
 
@@ -158,16 +159,18 @@ class DelimitedSource(FileSource):
             if ragged:
                 row = ragged[0]
                 raise SourceError(
-                    f"row {row.number} has {row.actual_columns} fields, "
-                    f"and the {'header' if self._names_columns else 'first'} has "
+                    f"row {row.number} has {row.actual_columns} fields, but the "
+                    f"{'header' if self._names_columns else 'first row'} has "
                     f"{row.expected_columns}",
                     where=self.name,
+                    instead="correct the row",
                 ) from None
             if "straddling" in str(error):
                 raise SourceError(
-                    f"a quote is opened after row {seen} and never closed, "
-                    f"or a row is longer than {LONGEST_ROW >> 20} MB",
+                    f"the file opens a quote after row {seen} and never closes it, or a row is "
+                    f"longer than {LONGEST_ROW >> 20} MB",
                     where=self.name,
+                    instead="close the quote, or shorten the row",
                 ) from None
             raise
 
@@ -191,7 +194,11 @@ def _sample(path: Path, encoding: str, errors: str) -> str:
     while len(head) < SAMPLE and (chunk := next(chunks, None)) is not None:
         head += chunk
     if not head.strip():
-        raise SourceError("is empty: not even names of columns", where=path.name)
+        raise SourceError(
+            "the file is empty and has no column names",
+            where=path.name,
+            instead="choose a file with a header row",
+        )
     whole = bytes(head) if len(head) < SAMPLE else bytes(head[: head.rfind(b"\n") + 1] or head)
     return whole.decode(errors="ignore")
 
@@ -224,6 +231,8 @@ def _names(sample: str, delimiter: str, *, where: str) -> tuple[list[str], list[
     """Read the header; name the columns without a name by their position."""
     header = next(_rows(sample, delimiter), None)
     if header is None:
-        raise SourceError("row 1: a quote is opened and never closed", where=where)
+        raise SourceError(
+            "row 1 opens a quote and never closes it", where=where, instead="close the quote"
+        )
     unnamed = [i for i, name in enumerate(header, 1) if not name.strip()]
     return [name if name.strip() else f"column_{i}" for i, name in enumerate(header, 1)], unnamed

@@ -68,7 +68,7 @@ class DeltaSource(SeveralFiles):
             }
         except (OSError, KeyError):
             raise SourceError(
-                "a file of this version is not there any more: it was vacuumed",
+                "a vacuum removed a file of this version",
                 where=self._name,
                 instead="read a newer version",
             ) from None
@@ -95,7 +95,9 @@ class DeltaSource(SeveralFiles):
 
     def _check_unchanged(self) -> None:
         if self._states_of(self._files) != self._files:
-            raise SourceError("changed while it was read", where=self.name, instead="run again")
+            raise SourceError(
+                "the Delta table changed while voile read it", where=self.name, instead="run again"
+            )
 
 
 def _copied_log(path: StorePath, version: int | None) -> Path:
@@ -123,7 +125,7 @@ def _open_table(path: Path, version: int | None, name: str) -> Any:
         from deltalake import DeltaTable
     except ImportError:
         raise RequestError(
-            "is a Delta table, and deltalake is not installed",
+            "the folder is a Delta table, and deltalake is not installed",
             where=name,
             instead=install("delta"),
         ) from None
@@ -132,10 +134,14 @@ def _open_table(path: Path, version: int | None, name: str) -> Any:
     except Exception:  # its words may quote the log, which holds values
         if version is not None and (newest := _open_table(path, None, name).version()) < version:
             raise RequestError(
-                f"has no version {version}", where=name, instead=f"the newest is {newest}"
+                f"the Delta table has no version {version}",
+                where=name,
+                instead=f"use the newest version, {newest}, or an earlier one",
             ) from None
         raise SourceError(
-            "is not a whole Delta table, or its log begins after this version", where=name
+            "the Delta table is incomplete, or its log begins after this version",
+            where=name,
+            instead="copy the whole table, or name a newer version",
         ) from None
 
 
@@ -144,9 +150,10 @@ def _check_plain(table: Any, name: str) -> None:
     features = set(table.protocol().reader_features or ())
     if strange := features - READ:
         raise RequestError(
-            f"needs a reader of {', '.join(sorted(strange))}",
+            "reading this Delta table needs a feature that voile lacks: "
+            f"{', '.join(sorted(strange))}",
             where=name,
-            instead="write it as Parquet",
+            instead="write the table as Parquet",
         )
     if table.metadata().configuration.get(MAPPING, "none") != "none":
         raise RequestError(
@@ -156,9 +163,10 @@ def _check_plain(table: Any, name: str) -> None:
         )
     if pa.table(table.deletion_vectors()).num_rows:
         raise RequestError(
-            "it has deletion vectors for some of its rows",
+            "the Delta table marks deleted rows in deletion vectors, which voile does not read",
             where=name,
-            instead="purge them (REORG TABLE ... APPLY (PURGE)), or write it as Parquet",
+            instead="purge the deleted rows (REORG TABLE ... APPLY (PURGE)), or write the "
+            "table as Parquet",
         )
 
 

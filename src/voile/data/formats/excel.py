@@ -30,7 +30,11 @@ class ExcelSource(TableSource):
     def __init__(self, path: Path, *, table: str | None = None) -> None:
         rows, notes = _rows(path, table)
         if not rows:
-            raise SourceError("is empty: not even names of columns", where=path.name)
+            raise SourceError(
+                "the sheet is empty and has no column names",
+                where=path.name,
+                instead="choose a sheet with a header row",
+            )
         header, *body = rows
         names = [str(_cell(name) or f"column_{i}") for i, name in enumerate(header, 1)]
         distinct_names(names, where=path.name, first_row=True)
@@ -54,10 +58,16 @@ def _rows(path: Path, table: str | None) -> tuple[list[list[object]], list[str]]
         with CalamineWorkbook.from_path(str(path)) as book:
             names = book.sheet_names
             if not names:
-                raise SourceError("has no sheet", where=path.name)
+                raise SourceError(
+                    "the workbook has no sheet",
+                    where=path.name,
+                    instead="choose a workbook with a sheet",
+                )
             if table is not None and table not in names:
                 raise RequestError(
-                    f"there is no sheet {table}", where=path.name, instead=nearest(table, names)
+                    f"the workbook has no sheet {table}",
+                    where=path.name,
+                    instead=nearest(table, names),
                 )
             asked = names if table is None else [table]
             sheets = {
@@ -65,12 +75,16 @@ def _rows(path: Path, table: str | None) -> tuple[list[list[object]], list[str]]
             }
     except CalamineError:
         raise SourceError(
-            "is not a whole excel file: damaged or cut short", where=path.name
+            "the Excel file is damaged or truncated",
+            where=path.name,
+            instead="save the workbook again as .xlsx",
         ) from None
     filled = [name for name, rows in sheets.items() if rows]
     holding = [name for name in filled if len(sheets[name]) > 1] or filled or asked
     if len(holding) > 1:
-        raise RequestError("say which sheet", where=path.name, instead=nearest("", filled))
+        raise RequestError(
+            "the workbook has several sheets", where=path.name, instead=nearest("", filled)
+        )
     chosen = holding[0]
     return sheets[chosen], [f"sheet {chosen}"] if len(names) > 1 else []
 

@@ -65,7 +65,8 @@ class FolderWriter(BatchWriter):
         name = NUMBER.format(self._rows) if given is None else given
         if not is_file_name(name) or name.casefold() in self._used:
             raise RequestError(
-                f"the file of row {self._rows} would be called as another, or no file can be",
+                f"row {self._rows} has the same file name as another row, or its name is no "
+                "valid file name",
                 where=self._folder.name,
                 instead="name files by a column of distinct plain names",
             )
@@ -110,9 +111,11 @@ def _text(path: Path) -> str:
         raw = path.read_bytes()
         return WordFile(raw, path.name).text if path.suffix == DOCX else raw.decode()
     except UnicodeDecodeError:
-        raise SourceError("is not UTF-8 text", where=path.name) from None
+        raise SourceError(
+            "the file is not UTF-8 text", where=path.name, instead="save the file as UTF-8"
+        ) from None
     except OSError as error:
-        raise SourceError(f"cannot be read ({error.strerror})", where=path.name) from None
+        raise SourceError(f"the file cannot be read ({error.strerror})", where=path.name) from None
 
 
 def _annotations(text: str, spans: list[dict[str, Any]]) -> str:
@@ -127,7 +130,9 @@ def _spans(path: Path) -> str:
     found = [_ANNOTATION.fullmatch(line) for line in _text(path.with_suffix(ANN)).splitlines()]
     if None in found:
         raise SourceError(
-            "holds a line that is not an annotation", where=path.with_suffix(ANN).name
+            "the file contains a line that is not a brat annotation",
+            where=path.with_suffix(ANN).name,
+            instead="correct that line, or remove it",
         )
     spans = [{"start": int(one[2]), "end": int(one[3]), "label": one[1]} for one in found if one]
     return encode_spans(spans)

@@ -92,7 +92,7 @@ def numbered_lines(
             raise SourceError(
                 f"row {number} is longer than {LINE_BYTES >> 20} MiB",
                 where=path.name,
-                instead="give each row a line of its own",
+                instead="write each row on its own line",
             )
         yield number, line
 
@@ -120,12 +120,18 @@ def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str
                 row = decoder.decode(HALVES.sub(text.LOST, said))
         except json.JSONDecodeError as error:
             raise SourceError(
-                f"row {number} is not whole JSON from character {error.colno} on", where=name
+                f"row {number} is not valid JSON from character {error.colno} on",
+                where=name,
+                instead="correct the row",
             ) from None
         except RequestError:
             raise
         except (RecursionError, ValueError):  # lists in lists without end, a number of a book
-            raise SourceError(f"row {number} is JSON beyond reading", where=name) from None
+            raise SourceError(
+                f"row {number} is JSON with too many levels or too long a number",
+                where=name,
+                instead="simplify the row",
+            ) from None
         if not isinstance(row, dict):
             raise SourceError(
                 f"row {number} is not a JSON object",

@@ -35,7 +35,11 @@ class PartitionedSource(SeveralFiles):
         self.path = path
         files = list(files_of(path))
         if not files:
-            raise RequestError("is a folder without Parquet files", where=str(path))
+            raise RequestError(
+                "the folder contains no Parquet files",
+                where=str(path),
+                instead="name a folder with Parquet files",
+            )
         self._state = _state(path)
         given = [keys_of(_below(file, path)) for file in files]
         self._parts = [
@@ -68,7 +72,9 @@ class PartitionedSource(SeveralFiles):
     def _check_unchanged(self) -> None:
         if _state(self.path) != self._state:
             raise SourceError(
-                "changed while it was read", where=self.name, instead="wait, and run again"
+                "the folder's files changed while voile read them",
+                where=self.name,
+                instead="wait, and run again",
             )
 
 
@@ -141,9 +147,10 @@ def _type_partitions(given: Sequence[Mapping[str, str | None]], name: str) -> li
     """
     if any(list(keys) != list(given[0]) for keys in given):
         raise RequestError(
-            "its files are in folders that name other columns, or the same in another order",
+            "the files are in folders that name different partition columns, or name "
+            "them in different orders",
             where=name,
-            instead="name one of its folders",
+            instead="name one of these folders",
         )
     types = {}
     for column in given[0]:

@@ -70,7 +70,8 @@ def _check_same(first: Source, other: Source) -> None:
         here, there = other.columns.get(name), first.columns.get(name)
         if here != there:
             raise RequestError(
-                f"column {name} is {here or 'absent'}, and {there or 'absent'} in {first.name}",
+                f"column {name} is {here or 'absent'} in this file, and {there or 'absent'} "
+                f"in {first.name}",
                 where=other.name,
-                instead="make the files agree",
+                instead="give the column the same type in all files",
             )

@@ -73,9 +73,9 @@ class StatisticsSource(FileSource):
                 raise ValueError
         except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, ValueError):
             raise SourceError(
-                f"is not a whole {self.path.suffix} file: damaged or cut short near row "
-                f"{offset + 1}",
+                f"the {self.path.suffix} file is damaged or truncated near row {offset + 1}",
                 where=self.path.name,
+                instead="copy the file again",
             ) from None
         distinct_names(about.column_names, where=self.path.name)
         return dict(chunk)

@@ -97,7 +97,11 @@ def _check_lines(lines: list[bytes], pattern: str, first: int, name: str, said: 
         return text.cast(pa.string())
     except pa.ArrowInvalid:
         bad = next(i for i, line in enumerate(lines) if not _is_text(line))
-        raise SourceError("is not UTF-8 text", where=f"{name}, line {first + bad}") from None
+        raise SourceError(
+            "the line is not UTF-8 text",
+            where=f"{name}, line {first + bad}",
+            instead="save the file as UTF-8",
+        ) from None
 
 
 def _is_text(line: bytes) -> bool:
@@ -123,10 +127,10 @@ class _LineWriter(BatchWriter):
     def __init__(self, path: Path, schema: pa.Schema, names: tuple[str, ...]) -> None:
         if sorted(schema.names) != sorted(names):
             raise RequestError(
-                f"this format's columns are exactly {' and '.join(names)}, "
-                f"and the release's {', '.join(schema.names)}",
+                f"this format has exactly the columns {' and '.join(names)}, but the "
+                f"release has {', '.join(schema.names)}",
                 where=path.name,
-                instead="write .parquet",
+                instead="write the release as .parquet",
             )
         self._file = path.open("wb")
         self._names = names

@@ -57,7 +57,9 @@ class WordFile:
             )
             if tree_of(self.main).tag != W + "document":
                 raise SourceError(
-                    "is of Word's strict form", where=name, instead="save it as .docx"
+                    "the document has Word's strict format",
+                    where=name,
+                    instead="save the document as an ordinary .docx",
                 )
             trees = [tree_of(part) for part in _parts_with_text(self.main)]
             self.hidden = sum(map(_drop_hidden, trees))
@@ -70,7 +72,9 @@ class WordFile:
             ) from None
         except Exception:  # a library's words could quote the file
             raise SourceError(
-                "is not a whole docx file: damaged or cut short", where=name
+                "the .docx file is damaged or truncated",
+                where=name,
+                instead="save the document again in Word",
             ) from None
 
     @property
@@ -97,23 +101,39 @@ def _check(raw: bytes, name: str) -> None:
     """Refuse any file but a plain Word file, before its parts are read as XML."""
     if raw.startswith(OLE):
         raise SourceError(
-            "is encrypted, or of Word before 2007",
+            "the document is encrypted, or in a format older than Word 2007",
             where=name,
-            instead="save it as .docx without a password",
+            instead="save the document as .docx without a password",
         )
     try:
         with ZipFile(BytesIO(raw)) as archive:
             entries = archive.infolist()
             if len(entries) > MOST_PARTS or sum(one.file_size for one in entries) > MOST:
-                raise SourceError(f"holds more than {MOST >> 20} MiB, compressed", where=name)
+                raise SourceError(
+                    f"the document's compressed parts are larger than {MOST >> 20} MiB in total",
+                    where=name,
+                    instead="split the document",
+                )
             if any(one.flag_bits & 1 for one in entries):
-                raise SourceError("is encrypted", where=name, instead="save it without a password")
+                raise SourceError(
+                    "the document is encrypted",
+                    where=name,
+                    instead="save the document without a password",
+                )
             if len({one.filename.casefold() for one in entries}) < len(entries):
-                raise SourceError("holds two parts of one name", where=name)
+                raise SourceError(
+                    "the document contains two parts with one name",
+                    where=name,
+                    instead="save the document again in Word",
+                )
             for one in entries:
                 part = archive.read(one) if _is_xml(one.filename) else b""
                 if _is_macro(one.filename, part):
-                    raise SourceError("holds macros", where=name, instead="save it without them")
+                    raise SourceError(
+                        "the document contains macros",
+                        where=name,
+                        instead="save the document as .docx, without macros",
+                    )
                 if any(mark in part for mark in _DOCTYPES):
                     raise SourceError(
                         "the document's XML declares a document type",
@@ -123,7 +143,11 @@ def _check(raw: bytes, name: str) -> None:
     except (BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
         if isinstance(error, VoileError):
             raise
-        raise SourceError("is not a whole docx file: damaged or cut short", where=name) from None
+        raise SourceError(
+            "the .docx file is damaged or truncated",
+            where=name,
+            instead="save the document again in Word",
+        ) from None
 
 
 def _is_macro(name: str, part: bytes) -> bool:

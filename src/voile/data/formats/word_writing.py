@@ -45,7 +45,9 @@ def rewrite(raw: bytes, name: str, text: str, changes: Sequence[TextChange]) -> 
     """
     word = WordFile(raw, name)
     if word.text != text:
-        raise SourceError("is no longer the file that was read", where=name)
+        raise SourceError(
+            "the document changed after voile read it", where=name, instead="run again"
+        )
     try:
         _make_changes(word, changes)
         clean(word)

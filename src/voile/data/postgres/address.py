@@ -88,7 +88,11 @@ def check_no_password(rest: str) -> None:
 
 
 def _password() -> RequestError:
-    return RequestError("a password is not part of an address", where="database", instead=INSTEAD)
+    return RequestError(
+        "the address contains a password, which other programs could read",
+        where="database",
+        instead=INSTEAD,
+    )
 
 
 def _whole(where: str, *, host_alone: bool) -> str:
@@ -103,7 +107,7 @@ def _whole(where: str, *, host_alone: bool) -> str:
     host, database = parts if len(parts) == 2 else (parts[0], "") if host_alone else ("", parts[0])
     if len(parts) > 2 or not (database or queried):
         raise RequestError(
-            "the address names no database",
+            "the address lacks the name of a database",
             where="database",
             instead="write postgresql://host/database::table",
         )

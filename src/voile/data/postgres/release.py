@@ -39,7 +39,11 @@ def open_released(path: Path) -> Source:
 def _address(pointer: TablePointer) -> DatabaseAddress:
     address = DatabaseAddress.parse(pointer.database)
     if address is None:
-        raise SourceError("names no database", where="postgresql file")
+        raise SourceError(
+            "the pointer file does not contain a database",
+            where="postgresql file",
+            instead="write the release again",
+        )
     return DatabaseAddress(address.url, pointer.table)
 
 
@@ -92,9 +96,9 @@ def _check_read_back(session: DatabaseSession, staged: str, pointer: TablePointe
     table = find_table(session, staged)
     if hash_rows(table.schema, table.rows(session, list(table.columns))) != pointer.sha256:
         raise VoileError(
-            "the server does not give back the written rows",
+            "PostgreSQL returns other rows than voile wrote, so voile released nothing",
             where=_address(pointer).name,
-            instead="nothing was released; write a file",
+            instead="write the release to a file",
         )
 
 
@@ -102,18 +106,28 @@ def _target(session: DatabaseSession, *, force: bool) -> tuple[str, str]:
     """Find the schema and the name of a new table, and whether it can be made."""
     asked, where = session.address.table, session.address.name
     if asked is None:
-        raise RequestError("say which table", where=where, instead="write DATABASE::table")
+        raise RequestError(
+            "the address lacks a table", where=where, instead="write DATABASE::table"
+        )
     if len(asked.rpartition(".")[2].encode()) > LONGEST_NAME:
-        raise RequestError(f"a table's name has at most {LONGEST_NAME} bytes", where=where)
+        raise RequestError(
+            f"the table's name is longer than {LONGEST_NAME} bytes",
+            where=where,
+            instead="use a shorter name",
+        )
     ((current,),) = session.run("SELECT current_schema()::text")
     schema, _, table = asked.partition(".") if "." in asked else (current or "", "", asked)
     schemas = dict(session.run(_SCHEMAS))
     if schema not in schemas:
         raise RequestError(
-            f"there is no schema {schema}", where=where, instead=nearest(schema, schemas)
+            f"the database has no schema {schema}", where=where, instead=nearest(schema, schemas)
         )
     if not schemas[schema]:
-        raise RequestError(f"this role may not make tables in schema {schema}", where=where)
+        raise RequestError(
+            f"your database role may not create tables in schema {schema}",
+            where=where,
+            instead=f"ask the owner for CREATE on {schema}, or use another schema",
+        )
     found = session.run(_KIND.format(literal(schema), literal(table)))
     if found:
         check_replaceable("a table", where, is_ours=found == [("r", MARK)], force=force)
@@ -167,7 +181,7 @@ def _stored_field(field: pa.Field) -> pa.Field:
     kind = _WIDER.get(kind, kind)
     if kind not in _SQL and not pa.types.is_decimal128(kind):
         raise RequestError(
-            f"column {field.name} is {kind}, which a table of PostgreSQL is not given",
+            f"column {field.name} is {kind}, which voile does not write to PostgreSQL",
             instead="drop the column",
         )
     return pa.field(field.name, kind)

@@ -43,9 +43,10 @@ class PostgresSource(Source):
         for name in names:
             if name in self._table.unread:
                 raise RequestError(
-                    f"is {self._table.unread[name]}, which is not read",
+                    f"the column has the type {self._table.unread[name]}, which voile does not "
+                    "read",
                     where=f"{self.name}, column {name}",
-                    instead="make it text in a view",
+                    instead="convert the column to text in a view",
                 )
         return super().schema(names)
 

@@ -113,7 +113,11 @@ def find_table(session: DatabaseSession, asked: str | None) -> DatabaseTable:
     unread = {column.name: column.shown for column in columns if column.arrow is None}
     read = [column for column in columns if column.arrow is not None]
     if not read:
-        raise RequestError(f"no column can be read: {_list_columns(unread)}", where=name)
+        raise RequestError(
+            f"voile cannot read any column of the table: {_list_columns(unread)}",
+            where=name,
+            instead="convert the columns to text in a view",
+        )
     held = _as_held(session, place, read)
     notes = [
         f"left out, since its type is not read: {_list_columns({n: t})}" for n, t in unread.items()
@@ -143,9 +147,9 @@ def _place(session: DatabaseSession, asked: str | None) -> tuple[int, str, bool]
     found = named[choose_table(asked, named, where=where)]
     if len(found) > 1:
         raise RequestError(
-            "two tables are called so: one has a point in its name",
+            "two tables match this name, because one name contains a dot",
             where=where,
-            instead="read one through a view",
+            instead="read one of the tables through a view",
         )
     number, quoted = found[0]
     ((lies_here,),) = session.run(_LIES_HERE.format(oid=number))

@@ -59,7 +59,7 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
         raise RequestError("Spark is not installed", instead=install("spark")) from None
     if pyspark.__version__.partition(".")[0] != MAJOR:
         raise RequestError(
-            f"this is Spark {pyspark.__version__}, and voile works with Spark {MAJOR}",
+            f"the installed Spark has version {pyspark.__version__}, and voile needs Spark {MAJOR}",
             instead=install("spark"),
         )
     pass_over_ctrl_c()
@@ -68,8 +68,9 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
         return _start(SparkSession.builder, dict(map(_setting, conf)))
     if conf:
         raise RequestError(
-            "a session of Spark is active already, and settings are given where it begins",
+            "a Spark session is active, and Spark takes settings only at its start",
             where="--spark-conf",
+            instead="leave --spark-conf out, or stop the session first",
         )
     return active
 
@@ -154,9 +155,15 @@ def spark_failures(where: str) -> Iterator[None]:
         condition = known or "no reason given"
         if condition == "JAVA_GATEWAY_EXITED":
             said = RequestError(
-                "Spark finds no Java that runs", where=where, instead="install Java 17"
+                "Spark found no working Java",
+                where=where,
+                instead="install Java 17, and set JAVA_HOME to its folder",
             )
             raise said from None
         if condition in ABSENT:
-            raise RequestError("there is no such table", where=where) from None
-        raise SourceError(f"Spark cannot read it ({condition})", where=where) from None
+            raise RequestError(
+                "Spark has no table with this name",
+                where=where,
+                instead="correct the name of the table",
+            ) from None
+        raise SourceError(f"Spark cannot read the table ({condition})", where=where) from None

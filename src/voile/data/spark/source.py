@@ -60,9 +60,9 @@ class SparkSource(Source):
         for field in schema if columns is not None else ():
             if unread := self._unread(field.type):
                 raise RequestError(
-                    f"is a {unread}, which is not read",
+                    f"the column is a {unread}, which voile does not read",
                     where=f"{self.name}, column {field.name}",
-                    instead="select its parts in a view",
+                    instead="select the column's parts in a view",
                 )
         return schema
 
@@ -136,7 +136,9 @@ class SparkSource(Source):
         yield
         with spark_failures(self.name):
             if self._list_files() != self._files:
-                raise SourceError("changed while it was read", where=self.name, instead="run again")
+                raise SourceError(
+                    "the table changed while Spark read it", where=self.name, instead="run again"
+                )
 
     def _list_files(self) -> list[str]:
         return sorted(self._frame.inputFiles())
@@ -146,7 +148,7 @@ def open_table(address: str) -> SparkSource:
     """Open ``spark:TABLE``."""
     name = address.removeprefix(SCHEME)
     if not name:
-        raise RequestError("the address names no table", where=address, instead="write spark:TABLE")
+        raise RequestError("the address lacks a table", where=address, instead="write spark:TABLE")
     return SparkSource.table(name)
 
 
@@ -154,9 +156,9 @@ def _check_fields(frame: DataFrame, table: str) -> None:
     for field in frame.schema:
         if (kind := field.dataType.typeName()) in NOT_IN_ARROW:
             raise RequestError(
-                f"is of the type {kind}, which cannot leave Spark",
+                f"the column has the type {kind}, which voile cannot read from Spark",
                 where=f"{table}, column {field.name}",
-                instead="leave it out, or make a number or text of it, in a view",
+                instead="leave the column out, or convert it to a number or text in a view",
             )
 
 

@@ -44,12 +44,22 @@ def split_address(thing: str | os.PathLike[str]) -> tuple[str, str]:
     host = rest.partition("/")[0]
     user = host.rpartition("@")[0]
     if ":" in host or (user and STORES[scheme] != "abfs"):
-        raise RequestError("holds a user or a key", where=hide_secrets(text), instead=_KEYS)
+        raise RequestError(
+            "the address contains a user or a key", where=hide_secrets(text), instead=_KEYS
+        )
     rest = rest.rstrip("/")
     if not all(part not in ("", ".", "..") for part in rest.split("/")):
-        raise RequestError("has a part of its name that is empty or dots", where=hide_secrets(text))
+        raise RequestError(
+            'the address has a part that is empty, "." or ".."',
+            where=hide_secrets(text),
+            instead="write the path without empty parts and dots",
+        )
     if not rest.isprintable():
-        raise RequestError("has a character that is not printed", where=hide_secrets(text))
+        raise RequestError(
+            "the address contains a character that cannot be printed",
+            where=hide_secrets(text),
+            instead="remove this character",
+        )
     return STORES[scheme], rest
 
 
@@ -60,15 +70,22 @@ def check_web(url: str) -> None:
         host, _ = parts.hostname, parts.port
     except ValueError:
         raise RequestError(
-            "is not an address as https://HOST/NAME or https://HOST:PORT/NAME",
+            "the address does not have the form https://HOST/NAME or https://HOST:PORT/NAME",
             where=hide_secrets(url),
+            instead="correct the address",
         ) from None
     if "@" in parts.netloc:
         raise RequestError(
-            "holds a user or a password", where=hide_secrets(url), instead="use ~/.netrc"
+            "the address contains a user or a password",
+            where=hide_secrets(url),
+            instead="put the login into ~/.netrc",
         )
     if parts.scheme == "http" and not is_loopback(host or ""):
-        raise RequestError("is sent unencrypted", where=hide_secrets(url), instead="use https")
+        raise RequestError(
+            "the address would be sent unencrypted",
+            where=hide_secrets(url),
+            instead="write https:// instead of http://",
+        )
 
 
 def is_loopback(host: str) -> bool:

@@ -51,6 +51,10 @@ def copy_release(path: StorePath) -> Path:
     for one in path.files():
         name = str(one.relative_to(path))
         if name != one.name or name in (".", ".."):
-            raise SourceError("holds a folder, as no release does", where=str(path))
+            raise SourceError(
+                "the release's folder contains another folder, which no release does",
+                where=str(path),
+                instead="move the inner folder elsewhere",
+            )
         copy(one, place / name)
     return place

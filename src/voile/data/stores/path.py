@@ -164,9 +164,15 @@ class StorePath:
             return
         bucket = StorePath(self.scheme, self.key.partition("/")[0], self.account)
         if bucket != self and not bucket.is_dir():
-            raise RequestError("there is no such bucket", where=str(bucket))
+            raise RequestError(
+                "the bucket does not exist",
+                where=str(bucket),
+                instead="correct the bucket's name",
+            )
         what = "bucket" if bucket == self else "file"
-        raise RequestError(f"there is no such {what}", where=str(self))
+        raise RequestError(
+            f"the {what} does not exist", where=str(self), instead="correct the address"
+        )
 
     def failures(self) -> AbstractContextManager[None]:
         """Report a store's answer in one sentence while it is read."""
@@ -205,7 +211,9 @@ class StorePath:
         for chunk in self.chunks():
             held += chunk
             if len(held) > LONGEST:
-                raise RequestError(f"is longer than {LONGEST >> 20} MiB", where=str(self))
+                raise RequestError(
+                    f"the object is larger than {LONGEST >> 20} MiB", where=str(self)
+                )
         return bytes(held)
 
     def write(self, chunks: Iterable[bytes]) -> str:
@@ -245,7 +253,9 @@ class StorePath:
         from pyarrow.fs import FileSelector
 
         if self.is_web:
-            raise SourceError("has no folders", where=str(self), instead="give a file")
+            raise SourceError(
+                "this store has no folders", where=str(self), instead="give the address of a file"
+            )
         with store_failures(str(self)):
             selector = FileSelector(self.key, recursive=True, allow_not_found=True)
             found = self._system.get_file_info(selector)

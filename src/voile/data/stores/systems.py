@@ -97,7 +97,7 @@ def _abfs(account: str) -> FileSystem:
     name = account.partition(".")[0] or os.environ.get("AZURE_STORAGE_ACCOUNT")
     if not name:
         raise RequestError(
-            "the account is not named",
+            "the address lacks the storage account",
             where="abfs",
             instead="write abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/..., or set "
             "AZURE_STORAGE_ACCOUNT",
@@ -121,9 +121,9 @@ def _class(name: str, scheme: str) -> Any:
         return getattr(pyarrow.fs, name)
     except ImportError:
         raise RequestError(
-            f"pyarrow was built without {name}",
+            f"the installed pyarrow was built without {name}",
             where=f"{scheme} addresses",
-            instead="install the pyarrow of PyPI or conda-forge",
+            instead="install pyarrow from PyPI or conda-forge",
         ) from None
 
 
@@ -133,12 +133,16 @@ def _endpoint(url: str, variable: str) -> dict[str, Any]:
         return {}
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
-        raise RequestError("is not an address as https://HOST:PORT", where=f"variable {variable}")
+        raise RequestError(
+            "the variable does not have the form https://HOST:PORT",
+            where=f"variable {variable}",
+            instead="correct the variable",
+        )
     if parts.scheme == "http" and not is_loopback(parts.hostname):
         raise RequestError(
-            "names a server that is reached unencrypted",
+            "the variable contains an unencrypted address",
             where=f"variable {variable}",
-            instead="use https",
+            instead="write https:// in the variable",
         )
     return {"scheme": parts.scheme, "endpoint_override": f"{parts.netloc}{parts.path.rstrip('/')}"}
 
@@ -151,7 +155,9 @@ def store_failures(where: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise RequestError("there is no such file", where=where) from None
+        raise RequestError(
+            "the object does not exist", where=where, instead="correct the address"
+        ) from None
     except (OSError, ArrowException) as error:
         text = str(error)
         found = _OF_STORES.search(text)

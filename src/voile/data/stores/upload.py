@@ -51,15 +51,23 @@ def check_free(out: StorePath, *, force: bool) -> None:
     """
     if out.is_web:
         raise RequestError(
-            f"{out.scheme} addresses are not written",
+            f"voile does not write to {out.scheme} addresses",
             where=str(out),
-            instead="write a file, and upload that",
+            instead="write a file, and upload the file",
         )
     if "/" not in out.key:
-        raise RequestError("names a bucket and no release", where=str(out))
+        raise RequestError(
+            "the address contains a bucket and no name of a release",
+            where=str(out),
+            instead="add a name after the bucket",
+        )
     bucket = StorePath(out.scheme, out.key.partition("/")[0], out.account)
     if not bucket.is_dir():
-        raise RequestError("there is no such bucket", where=str(bucket))
+        raise RequestError(
+            "the bucket does not exist",
+            where=str(bucket),
+            instead="create the bucket, or correct its name",
+        )
     manifest = manifest_of(out).json()
     known = {*_place_parts(out, _parts(manifest))}
     there = {out} if out.is_file() else {*out.files()}
@@ -97,7 +105,9 @@ def upload(
         for name, sha256 in parts.items():
             source = release / name if release.is_dir() else release
             if _place(out, name).write(_chunks(source)) != sha256:
-                raise VoileError("changed while it was sent", where=name, instead="run again")
+                raise VoileError(
+                    "the file changed while voile sent it", where=name, instead="run again"
+                )
         last.write(_chunks(manifest))
     finally:
         settle(out, journal)

@@ -80,7 +80,11 @@ def _commit(connection: duckdb.DuckDBPyConnection, file: Path, database: Path) -
     connection.execute("DETACH release")
     if file != database:
         if os.path.lexists(database):
-            raise RequestError("came during the run", where=str(database), instead="run it again")
+            raise RequestError(
+                "another program wrote the database during the run",
+                where=str(database),
+                instead="run again",
+            )
         os.rename(file, database)
 
 
@@ -102,9 +106,9 @@ def _check_target(database: Path, table: str, *, force: bool) -> None:
     where = f"{database.name}::{table}"
     if database.with_name(f"{database.name}{MANIFEST}").exists():
         raise RequestError(
-            "its database is a release itself, which another table would change",
+            "the database is itself a release, and a second table would change it",
             where=where,
-            instead="use another file",
+            instead="write to another database file",
         )
     if not database.exists():
         return
@@ -115,7 +119,7 @@ def _check_target(database: Path, table: str, *, force: bool) -> None:
     ours = comment in (MARK, None)
     if ours and stored != named:
         raise RequestError(
-            "is there in other capitals",
+            "a table with this name in other capitals exists",
             where=where,
             instead=f"write {'.'.join(stored)}, or choose another name",
         )

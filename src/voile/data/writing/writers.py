@@ -49,7 +49,7 @@ def open_writer(
         return DELIMITED[suffix](file, schema, escape=escape, dialect=dialect)
     if escape:
         raise RequestError(
-            "formulas are escaped in .csv and .tsv alone",
+            "--formulas escape applies only to .csv and .tsv files",
             where=file.name,
             instead="leave --formulas escape out",
         )
@@ -77,7 +77,7 @@ def _postgres_writer(
     address = DatabaseAddress.parse(table or "")
     if address is None:
         raise RequestError(
-            "the address of the file's database table is missing",
+            "the address lacks the file's database table",
             where=file.name,
             instead=f"write {file.name}::postgresql://host/database::table",
         )
@@ -149,9 +149,9 @@ class MemoryWriter(BatchWriter):
     def __init__(self, place: MemoryPath, schema: pa.Schema, *, escape: bool = False) -> None:
         if escape:
             raise RequestError(
-                "formulas are escaped in .csv and .tsv alone",
+                "--formulas escape applies only to .csv and .tsv files",
                 where=str(place),
-                instead="write a file, or leave --formulas escape out",
+                instead="write a .csv or .tsv file, or leave --formulas escape out",
             )
         self._place, self._schema = place, plain_schema(schema)
         self._batches: list[pa.RecordBatch] = []

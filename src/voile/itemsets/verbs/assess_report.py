@@ -22,7 +22,8 @@ def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> t
     ]
     if facts["beyond"]:
         said.append(
-            f"Columns {join_names(facts['beyond'])} are not items of the roles: not counted."
+            f"Columns {join_names(facts['beyond'])} are not items of the roles, and were "
+            "not counted."
         )
     shown = (
         Figure("People who share a row's items, at least", _few(figures["anonymity"], audience)),
@@ -47,7 +48,7 @@ def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> t
                 share_of(figures["unique_share"], rows, audience),
             ),
         ),
-        "The original as it is, and the release",
+        "The original, and the release",
         (1, 2),
     )
     return (

@@ -22,18 +22,25 @@ HAS: dict[str, Value] = {"has": "has", "fits": "has them all"}
 LACKS: dict[str, Value] = {"has": "lacks", "fits": "has none of them"}
 NUMBERS: dict[str, Value] = {"has": "has, and every number of the person", "fits": HAS["fits"]}
 STORY = (
-    "The adversary knows that a person is in the data, and some items that the person {has}. "
-    "They are drawn at random, or are the most identifying ones. The adversary looks up every "
-    "row that {fits}, by the published items. There are two kinds of success: one person is left, "
-    "or a person drawn among the matching ones is the right one."
+    "The adversary knows that a person is in the data, and some items that the "
+    "person {has}. These items are random, or are the most identifying ones. The "
+    "adversary looks up every row that {fits}, by the published items. There are "
+    "two kinds of success: one person is left, or a person drawn among the "
+    "matching people is the right one."
 )
 NOTES = (
-    Note("Before: the same background knowledge against the source itself."),
-    Note("Most identifying items, after: of those that are published, the worst case."),
-    Note("Baseline of the right person: a person drawn among all, without background knowledge."),
-    Note("Control: people who are not in the release. No matching person is the right person."),
+    Note("Before: the same background knowledge, used on the source itself."),
+    Note(
+        "Most identifying items, after: the most identifying of the published items "
+        "(the worst case)."
+    ),
+    Note(
+        "Baseline of the right person: a person drawn among all people, without "
+        "background knowledge."
+    ),
+    Note("Control: people who are not in the release, so no matching person is the right one."),
 )
-ROUNDED = Note("Numbers are known as the intervals of the release, before as after.")
+ROUNDED = Note("Numbers are known as intervals of the release, both before and after.")
 
 
 def attack(
@@ -156,7 +163,7 @@ def _case(
             "right person",
             Rate.by_subject(right, persons),
             baseline=Rate.by_subject(blind * shown.n_subjects < 1, persons),
-            meaning="The adversary draws one of those who fit.",
+            meaning="The adversary draws one of the matching people.",
             at=knows.note,
         ),
     )
@@ -202,8 +209,8 @@ def _guess(scene: ItemsetsStage, rng: np.random.Generator) -> Evidence:
         findings=tuple(findings),
         notes=(
             Note(
-                "A guess that is as good for people who were never released is knowledge about "
-                "groups, which is the purpose of a release."
+                "If a guess is as good for people who were never released, it comes from "
+                "knowledge about groups. Such knowledge is the purpose of a release."
             ),
             Note("Baseline: always the release's most frequent label."),
         ),

@@ -42,9 +42,10 @@ SEEN = "people unseen when it learnt, but not when the features were chosen: som
 """Who the AUC is of. Kits of earlier versions do not say: they chose on everybody."""
 COUNTED_TWICE = "features that reveal the same are counted twice in it, and noise is counted."
 OF_AUC = (
-    "Loss is the share of the AUC above chance that a logistic regression loses against all "
-    "features, on {people}. The share of summed utility is the second loss: " + COUNTED_TWICE
-)
+    "The loss is the part of the AUC above chance that a logistic regression "
+    "loses, compared with all features, on {people}. The second loss is the share "
+    "of summed utility: "
+) + COUNTED_TWICE
 OF_UTILITY = "Loss is the share of summed utility: " + COUNTED_TWICE
 SIZE_NAMES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
 RISK = AXES["risk"], "1 / k; 100% = somebody is singled out by items"
@@ -54,7 +55,7 @@ LEFT_OUT = {
     "blocked": "that would complete a rare itemset",
     "rare": "that are too rare by themselves",
     "worthless": "without use for the label",
-    "absent": "that no row has",
+    "absent": "that no row contains",
 }
 SMALLEST = {
     "anonymity": "people who share all items that the adversary may know",
@@ -62,12 +63,21 @@ SMALLEST = {
     "label_diversity": "distinct labels among the people who share all items of a row",
 }
 LIMITS = (
-    "An adversary who also knows which items a person lacks may single out most people, whatever "
-    "k is. Only policies that count absences prevent this: see the share of unique rows.",
-    "The features were chosen by looking at the labels, so the choice itself reveals something.",
-    "Kept columns and the label are published with the items, and can distinguish people as well.",
-    "Rows added later can break the promise: certify every release again.",
-    "Two releases of the same people with different features can be joined by their common items.",
+    (
+        "An adversary who also knows which items a person lacks may single out most "
+        "people, for any k. Only policies that count absences prevent this: see the "
+        "share of unique rows."
+    ),
+    (
+        "The features were chosen with the labels, so the choice itself reveals some "
+        "information about the labels."
+    ),
+    ("Kept columns and the label are published with the items. They can also distinguish people."),
+    "Added rows can break the guarantee: certify each new release.",
+    (
+        "Two releases of the same people with different features can be joined on "
+        "their common items."
+    ),
 )
 TAKES: dict[Question, str] = {"singling out": "the source (--original)", "inference": "a label"}
 """The data that the attack on each question needs."""
@@ -144,8 +154,8 @@ def _summary(
     prose = (Prose(tuple(_describe_choice(chosen, data["found"]))),) if chosen else ()
     asked = public["constraints"]
     promise = (
-        f"An adversary who knows {_describe_knowledge(asked, numbered=numbered)} still has "
-        f"{asked['k']:,} people or more of the release to choose from."
+        f"An adversary who knows {_describe_knowledge(asked, numbered=numbered)} finds "
+        f"at least {asked['k']:,} matching people in the release."
     )
     blocks = (Prose((promise,)), Figures(tuple(shown)), *prose)
     return Section("summary", "In short", blocks, first=True)
@@ -164,7 +174,7 @@ def _least_shared(
     """Report the k that the release reaches; to the public the one promised where that is few."""
     k, reached = asked["k"], int(counted.get("anonymity", 0))
     known = _describe_knowledge(asked, numbered=numbered)
-    shared = f"the fewest people who match the adversary's possible knowledge: {known}"
+    shared = f"the smallest number of people who match an adversary's possible knowledge: {known}"
     if reached <= k or (audience == "public" and is_few(reached)):
         return Figure("Smallest group promised", f"k = {k:,}", shared)
     return Figure("Smallest group", f"k = {reached:,}", f"{shared}; k = {k:,} was promised")
@@ -183,8 +193,8 @@ def _singled_out(evidence: Sequence[Evidence], audience: Audience) -> Iterator[F
         at, rate, before = max(cases, key=lambda case: case[:2])[2:]
         value, interval = estimate(rate, audience)
         meaning = (
-            f"share of the attacked people in the worst tried case: {at} known to the adversary; "
-            f"in the source {estimate(before, audience)[0]}"
+            "share of the attacked people in the worst case tried: the adversary knows the "
+            f"{at}; in the source {estimate(before, audience)[0]}"
         )
         yield Figure("Singled out", value, meaning, interval)
 
@@ -220,7 +230,7 @@ def _describe_choice(chosen: Data, found: Data) -> Iterator[str]:
     gap, by = _gap(chosen["utility"], chosen["bound"]), utility.replace("-", " ")
     if (found["method"], utility) == ("portfolio", "mutual-information"):
         yield f"Features chosen by AUC on people that the search did not see {how}."
-        yield f"{gap} It is measured by summed {by}, by which the features were not chosen."
+        yield f"{gap} This gap is in summed {by}, which was not the criterion of the choice."
     else:
         yield f"Features chosen by {by} {how}. {gap}"
     out = [f"{chosen[name]:,} {why}" for name, why in LEFT_OUT.items() if chosen[name]]
@@ -338,7 +348,7 @@ def _groups(data: Data, audience: Audience) -> Section:
         Grid(columns, tuple(least), "Smallest groups", numeric, "internal"),
         BarChart(bars, "share of rows", sizes, "internal"),
     )
-    return Section("groups", "People who look alike", blocks)
+    return Section("groups", "Identical rows", blocks)
 
 
 def _codebook(public: Data) -> Section:
@@ -348,5 +358,5 @@ def _codebook(public: Data) -> Section:
         for c in public["columns"]
     )
     columns = ("column", "role", "in the release", "features")
-    grid = Grid(columns, rows, "What became of each column", (3,))
+    grid = Grid(columns, rows, "Treatment of each column", (3,))
     return Section("codebook", "Codebook", (grid,))

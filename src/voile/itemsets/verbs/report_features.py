@@ -35,10 +35,12 @@ def features_section(data: Mapping[str, Any], published: Sequence[str]) -> Secti
         Prose(
             (
                 f"Published: {list_features(published[:MOST]) or 'no feature'}{more}.",
-                "A feature is left out if, with the published ones, it would complete an itemset "
-                "that too few people share. The table shows its own utility, and the bits a row "
-                "that it would add to the published features' information on the label. If these "
-                "bits are few, leaving it out loses little.",
+                (
+                    "A feature is left out if it would complete, with the published features, an "
+                    "itemset that too few people share. The table lists its own utility. It also "
+                    "lists the bits per row that it would add to the published features' "
+                    "information about the label. If these bits are few, little is lost."
+                ),
             )
         ),
         Grid(

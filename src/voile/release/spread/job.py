@@ -137,9 +137,9 @@ class SpreadJob(BriefRepr):
         secrets = {self.secret, _mark(key, options)}  # the module refuses a missing secret
         if None not in secrets and len(secrets) > 1:
             raise RequestError(
-                "the secret is not the one that the driver read",
+                "the worker's secret differs from the secret that the driver read",
                 where=None if options.key_file is None else str(options.key_file),
-                instead="give every worker the same file",
+                instead="give every worker the same secret file",
             )
         applying = code.prepare(kit, self.chosen, source, options)
         return applying.with_found(self.found)
@@ -209,7 +209,9 @@ class StagedFolder(BriefRepr):
         seal, held = data[:SEAL], memoryview(data)[SEAL:]
         if not hmac.compare_digest(seal, self.seal(name, held)):
             raise DamagedError(
-                "does not match the bytes that this run wrote", where=name, instead="run again"
+                "the file does not match the bytes that this run wrote",
+                where=name,
+                instead="run again",
             )
         return held
 
@@ -221,7 +223,9 @@ class StagedFolder(BriefRepr):
         try:
             data = (self.folder / name).read_bytes()
         except OSError as error:
-            raise DamagedError(f"cannot be read ({error.strerror})", where=name) from None
+            raise DamagedError(
+                f"the worker cannot read the file ({error.strerror})", where=name
+            ) from None
         return _plain(also).unpack(bytes(self.check_sealed(name, data)))
 
 

@@ -135,7 +135,10 @@ class SpreadRun(ReleaseRun[Notes, Known]):
         """Write the workers' job in a new folder of this run."""
         applying, options = self._applying, self._options
         if parts.scratch is None:
-            raise RequestError("workers write to a folder", instead="name the release")
+            raise RequestError(
+                "workers need a folder to write the release to",
+                instead="give the release's folder as the output",
+            )
         if parts.release.suffix or parts.rows != parts.release:
             raise RequestError(
                 "workers write a folder of Parquet files, and the output's name has a suffix",
@@ -144,9 +147,10 @@ class SpreadRun(ReleaseRun[Notes, Known]):
             )
         for name in {*applying.roles.of("identifier")} & {*applying.source.folder_columns()}:
             raise RequestError(
-                "is an identifier, and its values name folders, as Spark's logs would",
+                "the partition column is an identifier, and Spark would write its values "
+                "to folder names and logs",
                 where=f"column {name}",
-                instead="write the source without it as a partition",
+                instead="write the source without this partition",
             )
         if why := applying.why_alone():
             raise RequestError(f"workers cannot make this release: {why}")
@@ -175,7 +179,10 @@ class SpreadRun(ReleaseRun[Notes, Known]):
             kind = ERRORS.get(refused.pop("kind"), VoileError)
             raise kind(refused["what"], where=refused["where"], instead=refused["instead"])
         if any("stopped" in one for one in said):  # the refusing worker's answer was lost
-            raise VoileError("a worker refused the release, and was lost before it said why")
+            raise VoileError(
+                "a worker refused the release, and its reason was lost",
+                instead="run again without Spark to see the reason",
+            )
         return [one["name"] for one in said]
 
     def _move(

@@ -91,14 +91,14 @@ def _check(folder: Path) -> None:
     """
     if not (folder / JOB).exists():
         raise RequestError(
-            "the release's folder cannot be read",
-            instead="write where every worker can read and write",
+            "the worker cannot read the release's folder",
+            instead="use a folder that every worker can read and write",
         )
     found = folder.stat()
     if found.st_uid != os.geteuid() or found.st_mode & 0o077:
         raise RequestError(
-            "the release's folder is not this user's alone",
-            instead="let workers run as the user who runs voile",
+            "another user owns the release's folder",
+            instead="run the workers as the user who runs voile",
         )
 
 
@@ -127,7 +127,11 @@ def _make(folder: Path, code: StepCode, number: int, name: str) -> None:
         rows.append(accounted.rows)
     piece.check_unchanged()
     if tally.read != piece.rows:
-        raise RequestError("changed while it was read", where=applying.source.name)
+        raise RequestError(
+            "the source changed while the worker read it",
+            where=applying.source.name,
+            instead="run again",
+        )
     _write_buckets(ready.staged, f"{MADE}/{name}{ROWS_OF}", _dealt(ready, number, rows))
     noted = NotedPiece(tally, notes, np.unique(np.concatenate(dropped)), beside)
     ready.staged.store(f"{MADE}/{name}{NOTES_OF}", noted, applying.note_types)

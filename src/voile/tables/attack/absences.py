@@ -59,9 +59,11 @@ def absences(
         attack="absences",
         heading="inference",
         story=Note(
-            "The adversary looks up which people of the register fit no released group of "
-            "{columns}, and claims that they are not in the source. Success is a true claim: to be "
-            "a patient, or not to be one, can itself be sensitive.",
+            (
+                "The adversary looks up the people of the register who fit no released group "
+                "of {columns}, and claims that they are not in the source. Success is a true "
+                "claim. Both being a patient and not being one can be sensitive."
+            ),
             {"columns": ", ".join(columns)},
         ),
         knows=tuple(columns),
@@ -70,15 +72,21 @@ def absences(
                 "people shown to be absent from the source",
                 Rate(true, everybody),
                 baseline=Rate(alone, everybody),
-                meaning="The share of the register's people who are in no released group and truly "
-                "absent. Baseline: the share whom the intervals of one column alone leave out.",
+                meaning=(
+                    "The share of the register's people who fit no released group and are not in "
+                    "the source. Baseline: the share of people excluded by the intervals of a "
+                    "single column."
+                ),
             ),
             Finding(
                 "claims of absence that are true",
                 Rate(true, of_claims),
                 baseline=Rate(absent, everybody),
-                meaning="The share of the people in no released group who are absent. Baseline: "
-                "the share of the register that is absent. Suppressed people make a claim false.",
+                meaning=(
+                    "The share of the people in no released group who are absent from the source. "
+                    "Baseline: the share of the register that is absent. Suppressed people make a "
+                    "claim false."
+                ),
             ),
         ),
     )

@@ -57,26 +57,32 @@ def downcoding(
         attack="downcoding",
         heading="inference",
         story=Note(
-            "The adversary knows that only k = {least} keeps a box from being cut. If a box of "
-            "twice as many people was not cut, all but a few of them share one value of each "
-            "column. The adversary names the value that is most frequent in the population. "
-            "Success is a person who has it.",
+            (
+                "The adversary knows that the search splits a leaf unless a part would have "
+                "fewer than k = {least} people. If a leaf of at least twice as many people was "
+                "not split, nearly all of them share one value of each column. The adversary "
+                "names the value that is most frequent in the population. Success is a person "
+                "with this value."
+            ),
             {"least": least},
         ),
         knows=tuple(columns),
         findings=(
             Finding(
-                "exact values named in boxes that k would have cut",
+                "exact values named in leaves that k left unsplit",
                 Rate.from_clusters(right, trials),
                 baseline=Rate.from_clusters(expected, trials),
-                meaning="Baseline: the share of the population, within the box, that has the value "
-                "named. Only the excess over it follows from the missing cuts.",
+                meaning=(
+                    "Baseline: the share of the population within the leaf that has the named "
+                    "value. Only the excess over the baseline follows from the missing splits."
+                ),
             ),
         ),
         notes=(
             Note(
-                "The policy is taken to be that of least loss. Where it was pruned for less risk, "
-                "boxes are uncut for that alone, and the adversary is misled."
+                "The attack assumes that the policy has the least loss. If it was pruned for "
+                "less risk, some leaves are unsplit for that reason alone, and they mislead "
+                "the adversary."
             ),
         ),
     )

@@ -57,20 +57,24 @@ def faces(
         attack="box ends",
         heading="inference",
         story=Note(
-            "The adversary reads the ends of the boxes of {columns} and claims that a person in "
-            "the box has the exact value at the end. Success is a value that somebody in the box "
-            "has.",
+            (
+                "The adversary reads the interval boundaries of {columns} in each leaf, and "
+                "claims that a person in the leaf has exactly this value. Success is a value "
+                "that a person in the leaf has."
+            ),
             {"columns": ", ".join(columns)},
         ),
         knows=tuple(columns),
         findings=(
             Finding(
-                "ends of boxes that are a person's value",
+                "leaf boundaries that are a person's value",
                 Rate.by_subject(found.tolist(), one.tolist()),
                 baseline=Rate.by_subject(drawn.tolist(), one.tolist()),
-                meaning="The baseline is another value of the same interval, at random. A larger "
-                "share means that boxes end at records. A smaller one means that they end in gaps, "
-                "at values that nobody in them has.",
+                meaning=(
+                    "The baseline is another value of the same interval, at random. A larger share "
+                    "means that boundaries lie at values of records. A smaller share means that "
+                    "they lie in gaps, at values that no person in the leaf has."
+                ),
             ),
         ),
     )

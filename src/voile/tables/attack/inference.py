@@ -179,9 +179,11 @@ def inference(
         heading="inference",
         of=sensitive,
         story=Note(
-            "The adversary knows a person's {columns} and that the person is in the release. The "
-            "guess is the most frequent {sensitive} of the records that show the same values. "
-            "Success is a guess that is true of the person.",
+            (
+                "The adversary knows a person's {columns} and that the person is in the "
+                "release. The guess is the most frequent {sensitive} of the records with the "
+                "same released values. Success is a correct guess."
+            ),
             {"columns": ", ".join(columns) or "presence only", "sensitive": sensitive},
         ),
         knows=tuple(columns),
@@ -197,14 +199,16 @@ def inference(
                 f"{sensitive} certain",
                 _share(hits.certain),
                 control=None if others is None else _share(others.certain),
-                meaning="All records of the person's group have one value, so that no guess is "
-                "needed; in the control, that value is also the outsider's.",
+                meaning=(
+                    "All records of the person's group have the same value, so the adversary need "
+                    "not guess. In the control, the outsider also has this value."
+                ),
             ),
         ),
         notes=(
             Note(
-                "A guess that is as good for people who were never released is knowledge about "
-                "groups, not a leak about a person."
+                "If a guess is as good for people who were never released, it comes from "
+                "knowledge about groups. It is not a leak about a person."
             ),
             Note("Baseline: always the release's most frequent value."),
         ),

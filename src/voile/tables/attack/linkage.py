@@ -222,11 +222,13 @@ def linkage(
         attack="linkage",
         heading="linkability",
         story=Note(
-            "The adversary holds a register of named people, with its errors and gaps, and "
-            "compares each released record with every entry in {columns}. Agreements and "
-            "disagreements are weighed by how often strangers agree. The adversary names the "
-            "person with the highest score, one at random if several share it. Success is to name "
-            "the person whose record it is.",
+            (
+                "The adversary holds a register of named people, with its errors and gaps, and "
+                "compares each released record with every entry in {columns}. Agreements and "
+                "disagreements are weighed by how often strangers agree. The adversary names "
+                "the person with the highest score, or a random one if several people share "
+                "it. Success is to name the right person."
+            ),
             {"columns": join_names(columns or ("no column",))},
         ),
         knows=tuple(columns),
@@ -249,7 +251,7 @@ def findings_at(
             "correct claims",
             _rate(right, claimed),
             baseline=_rate(guessed, np.ones_like(claimed)),
-            meaning="The share of the adversary's names that are right.",
+            meaning="The share of the adversary's identifications that are correct.",
             at=at,
         ),
         Finding(
@@ -263,8 +265,10 @@ def findings_at(
         Finding(
             "claims on people not in the register",
             _rate(claimed, absent),
-            meaning="The share of the released people outside the register who are given somebody "
-            "else's name.",
+            meaning=(
+                "The share of the released people outside the register to whom the adversary "
+                "gives another person's name."
+            ),
             at=at,
         ),
     )
@@ -325,9 +329,9 @@ def _notes(
             "released values, for every subject."
         ),
         Note(
-            "Subjects with the same released values are taken for different people, so each entry "
-            "is claimed for one of them. Other subjects are linked one by one. An adversary may do "
-            "better by assigning the entries to all subjects together, or by joining a subject's "
-            "several rows."
+            "Subjects with the same released values are assumed to be different people, so "
+            "each entry is claimed for one of them. Other subjects are linked one by one. "
+            "An adversary may do better by assigning the entries to all subjects together, "
+            "or by joining a subject's several rows."
         ),
     )

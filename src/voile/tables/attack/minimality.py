@@ -283,11 +283,13 @@ def minimality(
         heading="inference",
         of=sensitive,
         story=Note(
-            "The adversary knows the algorithm, its constraints, and the exact {columns} of "
-            "everybody in the release. These show which further cuts would leave {least} people "
-            "or more on both sides. None was made: each must break the rule on {sensitive}. Only "
-            "some ways to give a group's values to its people explain this. "
-            "Success is a guess that is true of the person.",
+            (
+                "The adversary knows the algorithm, its constraints, and the exact {columns} "
+                "of everybody in the release. These show which further splits would leave at "
+                "least {least} people on both sides. The search made none of them, so each "
+                "must break the rule on {sensitive}. Few assignments of a group's values to "
+                "its people are consistent with this. Success is a correct guess."
+            ),
             {"columns": join_names(known), "least": least, "sensitive": sensitive},
         ),
         knows=tuple(known),
@@ -297,8 +299,11 @@ def minimality(
                 _rate(right),
                 baseline=_rate(before),
                 control=control,
-                meaning="People in groups that a missing cut divides. Baseline: the same people, "
-                "guessed by what their group shows; only what exceeds it follows from the cuts.",
+                meaning=(
+                    "People in groups that a missing split would divide. Baseline: the same "
+                    "people, guessed from the values of their group. Only the excess follows from "
+                    "the missing splits."
+                ),
             ),
             Finding(
                 f"{sensitive} claimed at 90% from missing cuts",
@@ -310,9 +315,9 @@ def minimality(
         ),
         notes=(
             Note(
-                "The attack assumes that the adversary knows exactly who is in the release, and "
-                "that the policy has the least loss. If it was pruned for less risk, cuts are "
-                "missing for that alone, and the adversary is misled."
+                "The attack assumes that the adversary knows exactly who is in the release, "
+                "and that the policy has the least loss. If it was pruned for less risk, "
+                "splits are missing for that reason alone, and they mislead the adversary."
             ),
         ),
     )

@@ -59,9 +59,11 @@ def regrowing(
             POSSIBLE,
             Rate.from_clusters(left, every),
             by=way,
-            meaning="The values of the column that no public file rules out. The "
-            "release shows the group by design. Fewer values after that reveal a person by the "
-            "choice of the policy, or by the marginals.",
+            meaning=(
+                "The number of values of the column that no public file rules out. The release "
+                "shows a person's group by design. If fewer values remain than the group has, "
+                "the choice of the policy or the marginals reveal something about the person."
+            ),
         )
         for way, left in ways.items()
     ]
@@ -71,8 +73,10 @@ def regrowing(
             Rate.from_clusters([1 / one for one in left], people),
             baseline=frequent,
             by=way,
-            meaning="The expected number of right guesses, at random among the remaining values. "
-            "Baseline: the most frequent value of the other rows, without the release.",
+            meaning=(
+                "The expected number of correct guesses, at random among the remaining values. "
+                "Baseline: the most frequent value of the other rows, without the release."
+            ),
         )
         for way, left in ways.items()
     ]
@@ -80,17 +84,19 @@ def regrowing(
         attack="regrowing",
         heading="inference",
         story=Note(
-            "The adversary knows the public files, the program, its options, and the source except "
-            "one person's {column}. The adversary makes the release again for each value that the "
-            "person's released group allows, and keeps the values that give the same public files. "
-            "Success is a right guess among them.",
+            (
+                "The adversary knows the public files, the program, its options, and the "
+                "source except one person's {column}. The adversary makes the release again "
+                "for each value that the person's released group allows, and keeps the values "
+                "that give the same public files. Success is a correct guess among them."
+            ),
             {"column": column},
         ),
         knows=tuple(columns),
         findings=(*possible, *guessed),
         notes=(
             Note(
-                "Fewest values that remain possible for a person: {few} of {whole}.",
+                "Smallest number of values that remain possible for a person: {few} of {whole}.",
                 {"few": Count(few), "whole": whole},
                 by=MARGINALS,
             ),

@@ -122,8 +122,7 @@ def singling_out(
         Finding(
             ALONE,
             Rate(len(np.unique(owner)), subjects),
-            meaning="Nobody else in the release shows the same values in the columns that are "
-            "known.",
+            meaning="No other person in the release has the same values in the known columns.",
         )
     )
     if joined and (by_all := _by_all_rows(release, subjects)):
@@ -134,25 +133,26 @@ def singling_out(
         attack="singling out",
         heading="singling out",
         story=Note(
-            "The adversary has no register and no name, and takes each released record that is "
-            "unique in the release, in the known columns. Each is read as a description. "
-            "Success is a description that fits exactly one person of the whole population."
+            "The adversary has no register and no names. The adversary takes each released "
+            "record that is unique in the known columns, and uses it as a description of a "
+            "person. Success is a description that fits exactly one person of the whole "
+            "population."
         ),
         knows=tuple(columns),
         findings=tuple(findings),
         notes=(
             *([_BASELINE] if described_alone else []),
             Note(
-                "A description that fits nobody, or two people, has failed. A missing value is a "
-                "value of its own."
+                "A description that fits nobody, or more than one person, fails. A missing "
+                "value counts as a separate value."
             ),
         ),
     )
 
 
 _BASELINE = Note(
-    "Baseline: descriptions put together from the release's columns one by one, as rare as the "
-    "adversary's."
+    "Baseline: random descriptions, combined from the release's columns one by "
+    "one, as rare as the adversary's."
 )
 
 
@@ -215,8 +215,10 @@ def _by_all_rows(release: IntervalRecords, subjects: int) -> Finding | None:
     return Finding(
         ALL_ROWS,
         Rate(sum(people == 1 for people in own.values()), subjects),
-        meaning="Pseudonyms show which rows are one person's. Nobody else in the release shows "
-        "the same values in the columns that are known, all rows of a person taken together.",
+        meaning=(
+            "Pseudonyms show which rows belong to one person. No other person in the "
+            "release has the same rows in the known columns."
+        ),
     )
 
 
@@ -230,6 +232,8 @@ def _with_kept(release: IntervalRecords, kept: NDArray[np.int32], subjects: int)
     return Finding(
         "unique in the release with its kept columns",
         Rate(len(np.unique(owner)), subjects),
-        meaning="Nobody else in the release shows the same values once the columns that were "
-        "kept as they are count as known, too.",
+        meaning=(
+            "No other person in the release has the same values if the kept columns also "
+            "count as known."
+        ),
     )

@@ -58,19 +58,34 @@ from voile.tables.verbs.wording import (
     three_sentences,
 )
 
-NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
+NOTHING_LEFT = "0% = original, 100% = no information"
 PREDICTED = f"predicted by the fit; {NOTHING_LEFT}"
 MEASURED = f"measured on the written release; {NOTHING_LEFT}"
 LIMITS = (
-    "The figures apply to the quasi-identifiers named here. Kept columns can identify people too; "
-    "the report shows the share of people who are unique on all released columns.",
-    "The population is taken as known without error. Where it was fitted or estimated, its "
-    "assumptions are listed, and the risk is as uncertain as they are.",
-    "An adversary with more knowledge than assumed does better than these figures. For one who "
-    "knows that a person is in the release, see the prosecutor's risks.",
-    "Homogeneity: if everyone in a group shares one sensitive value, membership reveals it.",
-    "A second release of the same people, under another policy, can be intersected with this one.",
-    "This is Safe Harbor's generalisation of these columns at most, not the whole of any law.",
+    (
+        "The figures apply to the quasi-identifiers listed here. Kept columns can also "
+        "identify people: the report shows the share of people who are unique on all "
+        "released columns."
+    ),
+    (
+        "The figures assume that the population is known without error. If it was "
+        "fitted or estimated, the report lists the assumptions, and the risk is as "
+        "uncertain as they are."
+    ),
+    (
+        "An adversary who knows more than assumed succeeds more often. The "
+        "prosecutor's risks apply to an adversary who knows that a person is in the "
+        "release."
+    ),
+    (
+        "Homogeneity: if all people of a group share one sensitive value, membership "
+        "of the group reveals it."
+    ),
+    ("An adversary can intersect this release with another release of the same people."),
+    (
+        "The comparison covers Safe Harbor's generalisation of these columns only, not "
+        "the whole rule."
+    ),
 )
 TAKES: dict[Question, str] = {
     "singling out": "a population (--population) or a register (--register)",
@@ -80,8 +95,8 @@ TAKES: dict[Question, str] = {
 """The input of the attack on each question."""
 
 TREE = (
-    "The chosen policy is a tree of {:,} boxes, each with intervals of its own. Some boxes "
-    "distinguish values of two blocks, and others merge them."
+    "The chosen policy is a tree of {:,} leaves, each with its own intervals. Some "
+    "leaves distinguish values of two blocks, and others merge them."
 )
 
 
@@ -179,8 +194,10 @@ def _summary(
     columns = join_names(names)
     whom = "the population" if data["population_known"] else "the source"
     decided = [
-        f"The adversary is assumed to know the name, {columns} of everybody in {whom}, and links "
-        f"every record. The population is {data['population']}.",
+        (
+            f"The adversary is assumed to know the name, {columns} of everybody in {whom}, "
+            f"and to link every record. The population is {data['population']}."
+        ),
         f"The data holder chose this policy, {why}.",
     ]
     if apart:
@@ -203,14 +220,15 @@ def _fates(counts: Mapping[str, int]) -> Grid:
     fates = ("read", "released", "set_aside", "suppressed", "held_out")
     row = tuple(f"{counts[name]:,}" for name in fates)
     titles = tuple(name.replace("_", " ") for name in fates)
-    return Grid(titles, (row,), "What became of every row", (0, 1, 2, 3, 4), "internal")
+    return Grid(titles, (row,), "Treatment of the rows", (0, 1, 2, 3, 4), "internal")
 
 
 def _kit_summary(data: Mapping[str, Any], audience: Audience) -> Section:
     search = data["search"]
     said = [
-        f"{data['policies']:,} policies were found that no other of {search['evaluations']:,} "
-        f"beats in both risk and loss (search: {search['method']}, {search['stopped']}).",
+        f"voile evaluated {search['evaluations']:,} policies (search: {search['method']}, "
+        f"{search['stopped']}). No other policy found beats {data['policies']:,} of them in both "
+        "risk and loss.",
         "Without protection, an adversary who links every record to the population is expected to "
         f"re-identify {count_among(data['matches'], size(data['subjects'], audience))} of the "
         "source.",
@@ -226,9 +244,10 @@ def _kit_summary(data: Mapping[str, Any], audience: Audience) -> Section:
     ]
     if data.get("may_be_empty"):
         said.append(
-            "Trees may leave boxes without a record. A release then proves who is not in it, and "
-            "new people may fall into boxes for which nothing was certified. The loss does not "
-            "count this. The report on a release gives the numbers."
+            "Trees may have leaves without a record. A release then proves that some "
+            "people are not in it, and new people may fall into leaves for which nothing "
+            "was certified. The loss does not count this. The report on a release gives "
+            "the numbers."
         )
     return Section("summary", "In short", (Prose(tuple(said)),), first=True)
 
@@ -250,8 +269,8 @@ def _frontier(data: Mapping[str, Any], audience: Audience) -> Section | None:
     chart = frontier_chart(
         {"frontier": shown},
         described,
-        (axes[0], "100% = the source as it is"),
-        (axes[1], "100% = nothing left"),
+        (axes[0], "100% = unprotected source"),
+        (axes[1], "100% = no information"),
     )
     strips = _strips(data, audience)
     chart = replace(
@@ -264,8 +283,8 @@ def _frontier(data: Mapping[str, Any], audience: Audience) -> Section | None:
         chart = replace(chart, details=(*_details(shown, axes), *own))
     if len(risk) < data["policies"]:
         caption = (
-            f"{data['policies']:,} policies that no other found beats in both risk and loss, "
-            f"as the fit scored them; {len(risk):,} of them, evenly spread, are drawn."
+            f"{data['policies']:,} policies that no other policy found beats in both risk and "
+            f"loss, as scored by the fit. The chart shows {len(risk):,} of them, evenly spread."
         )
         chart = replace(chart, caption=caption)
     blocks = (chart, *_describe_measures(data), *_marks(data))
@@ -315,8 +334,8 @@ def _describe_measures(data: Mapping[str, Any]) -> Iterator[Prose]:
         return
     risk, loss = (data["measures"][kind]["formula"] for kind in ("risk", "loss"))
     said = (
-        f"Risk here is {name_measure(data, 'risk')} ({risk}), "
-        f"and loss is {name_measure(data, 'loss')} ({loss})."
+        f"Risk in this chart: {name_measure(data, 'risk')} ({risk}). Loss: "
+        f"{name_measure(data, 'loss')} ({loss})."
     )
     outcomes = data["outcomes"]
     yield Prose((said + (f" Outcomes: {join_names(outcomes)}." if outcomes else ""),))
@@ -345,7 +364,10 @@ def _beating(data: Mapping[str, Any]) -> Section | None:
     grid = Grid(
         ("policy", "how it differs"),
         tuple(rows),
-        "Some of the policies that beat Safe Harbor in both risk and loss, as unlike as can be",
+        (
+            "Some of the policies that beat Safe Harbor in both risk and loss, chosen to "
+            "differ as much as possible"
+        ),
     )
     return Section("beats", "Policies that beat Safe Harbor", (grid,))
 
@@ -372,7 +394,7 @@ def _intervals(data: Mapping[str, Any], audience: Audience) -> Section | None:
     shown = tuple((CALLED.get(name, name), cuts) for name, cuts in _strips(data, audience).items())
     if not shown:
         return None
-    caption = "Values in one block of colour cannot be distinguished in the release"
+    caption = "The release does not distinguish values in one block of colour"
     chart = IntervalChart(shown, caption)
     said = (Prose((TREE.format(data["boxes"]),)),) if "boxes" in data else ()
     return Section("policy", "The policy, as intervals", (*said, chart))
@@ -390,7 +412,7 @@ def _codebook(public: Mapping[str, Any]) -> Section:
         for c in public["columns"]
     )
     grid = Grid(
-        ("column", "role", "in the release", "labels"), rows, "What became of each column", (3,)
+        ("column", "role", "in the release", "labels"), rows, "Treatment of each column", (3,)
     )
     return Section("codebook", "Codebook", (grid,))
 

@@ -104,7 +104,7 @@ def risks(
     ]
     columns = ("measure", "source", "release")[: 1 + len(sides)]
     by_fit = ", predicted by the fit" if figures else ", as the fit counted it"
-    caption = f"The source as it is{by_fit * is_fitted}"
+    caption = f"The source{by_fit * is_fitted}"
     caption += ", and the release as the gate measured it" * bool(after)
     blocks: list[Any] = [Grid(columns, tuple(rows), caption, (1, 2)[: len(sides)])]
     if none:
@@ -226,12 +226,11 @@ def optimality_gap(data: Mapping[str, Any]) -> Section | None:
     proof = data["search"].get("bound")
     if proof is None:
         unproved = (
-            "There is no bound: these are the best policies that the search found, and how much "
-            "better any other could be was not proved."
+            "Optimality gap: not computed. Other policies may have a lower loss at the same risk."
         )
         return _section(Prose((unproved,)))
     if all(gap is None for gap in proof["gap"]):
-        stopped = "There is no bound: the proof was stopped before it had one."
+        stopped = "Optimality gap: not computed. The proof was stopped before it found a bound."
         return _section(Prose((stopped,)))
     said = [_of_weights(proof["gap"]), _of_areas(proof)]
     if "chosen" in data and data.get("least_loss") is not None:
@@ -245,20 +244,21 @@ def optimality_gap(data: Mapping[str, Any]) -> Section | None:
 def _of_weights(gaps: Sequence[float | None]) -> str:
     proved = [gap for gap in gaps if gap is not None]
     said = (
-        "For each weight below, no policy has a loss + weight x relative risk below the best "
-        f"found value by more than {_gap(max(proved))}."
+        "For each weight below, no policy improves loss + weight x relative risk by "
+        f"more than {_gap(max(proved))} over the best value found."
     )
     if missing := len(gaps) - len(proved):
-        said += f" For {missing} more weights there is no bound: the proof was stopped."
+        said += f" For {missing} more weights the gap was not computed: the proof was stopped."
     return said
 
 
 def _of_areas(proof: Mapping[str, Any]) -> str:
     area, hull, staircase = (proof[name] for name in ("area", "hull", "staircase"))
     return (
-        f"Under the policies found lies an area of {staircase:.5f}; proved for any policies is "
-        f"at least {area:.5f}. Up to {hull:.5f} a sum of loss and weighted risk can "
-        "distinguish them from better ones; the rest lies in the steps of the staircase."
+        f"The area under the frontier found is {staircase:.5f}. The area under any frontier "
+        f"is at least {area:.5f} (proved). A weighted sum of loss and risk can prove at "
+        f"most {hull}: the difference to the area found lies in the steps of the "
+        "frontier."
     )
 
 

@@ -79,14 +79,19 @@ def analysts(
     named = {name: share(lost[name]) for name in ("distribution", "resolution", "ncp")}
     where = "of the written release" if "is_measured" in lost else "on the fitted source, predicted"
     said = (
-        f"Loss {where}: {NAMED.format(**named)}. Distribution counts how far values "
-        "are from even within a group. Resolution counts the share of each column's entropy that "
-        "is left within groups of people who share all labels. NCP counts how much of each domain "
-        "a group covers. None of them alone shows the loss of an analysis.",
+        (
+            f"Loss {where}: {NAMED.format(**named)}. Distribution measures the divergence "
+            "between the original values and an even spread over each group. Resolution is "
+            "the share of each column's entropy that remains unknown to a reader of the "
+            "released labels. NCP is the share of each column's domain that a group "
+            "covers. No single measure shows the error of an analysis."
+        ),
         *_by_labels(lost),
-        f"{'By the count of the fit, h' if is_fitted else 'H'}alf of 1,000 random COUNT queries "
-        "on the release, of one to three columns, are off by more than "
-        f"{_error(lost['query_error'], audience)}.",
+        (
+            f"{'As counted by the fit, t' if is_fitted else 'T'}he median relative error of "
+            "1,000 random COUNT queries over one to three columns of the release is "
+            f"{_error(lost['query_error'], audience)}."
+        ),
         *_runs(lost, audience),
         *_describe_weighted(lost, audience),
         *_single([one["column"] for one in lost["columns"] if one["groups"] == 1]),
@@ -95,8 +100,8 @@ def analysts(
     counted = ("runs counted",) if "query_error_with_runs" in lost else ()
     titles = ("column", "labels", *counted, "entropy kept", "people whose rare value was merged")
     caption = (
-        f"The remaining detail of each column{', as the fit counted it' * is_fitted}; a value is "
-        "rare if fewer people have it than half of an even share"
+        f"Remaining detail of each column{', as counted by the fit' * is_fitted}; a "
+        "value is rare if fewer than n / (2 x distinct values) people have it"
     )
     numbers = tuple(range(1, len(titles)))
     return Section(
@@ -109,9 +114,9 @@ def analysts(
 def _by_labels(lost: Mapping[str, Any]) -> Iterator[str]:
     if "hidden_by_labels" in lost:
         yield (
-            "A small group has few values of any column, even of a column that was merged into "
-            "one group. Little of it then seems lost. By each column's labels alone, "
-            f"{share(lost['hidden_by_labels'])} of the columns' entropy is lost."
+            "A small group contains few values of any column, even of a column that was "
+            "merged into one interval. Its loss then seems small. By each column's labels "
+            f"alone, {share(lost['hidden_by_labels'])} of the columns' entropy is lost."
         )
 
 
@@ -124,8 +129,8 @@ def _runs(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
     if "query_error_with_runs" in lost:
         columns = join_names([one["column"] for one in lost["columns"] if one["runs"] > 1])
         yield (
-            f"The release's manifest counts people by runs of values of {columns}: with these "
-            "counts, half of the queries are off by more than "
+            f"The release's manifest counts people by runs of values of {columns}. With "
+            "these counts, the median relative error of the queries is "
             f"{_error(lost['query_error_with_runs'], audience)}."
         )
 
@@ -136,19 +141,23 @@ def _describe_weighted(lost: Mapping[str, Any], audience: Audience) -> Iterator[
         own = lost["weighted"]
         named = {name: share(own[name]) for name in ("distribution", "resolution", "ncp")}
         yield (
-            f"With people counted by sampling weights, the loss is: {NAMED.format(**named)}; "
-            f"half of the queries are off by more than {_error(own['query_error'], audience)}. "
-            "The search used the loss of the people in the data, with equal weights."
+            "With people counted by sampling weights, the loss is: "
+            f"{NAMED.format(**named)}. The median relative error of the queries is "
+            f"{_error(own['query_error'], audience)}. The search used the loss of the "
+            "people in the data, with equal weights."
         )
 
 
 def _single(columns: Sequence[str]) -> Iterator[str]:
     if len(columns) == 1:
-        yield f"Column {columns[0]} is one group: the release does not distinguish its values."
+        yield (
+            f"Column {columns[0]} has a single interval: the release does not distinguish "
+            "its values."
+        )
     elif columns:
         yield (
-            f"Columns {join_names(columns)} are one group each: the release does not distinguish "
-            "their values."
+            f"Columns {join_names(columns)} have a single interval each: the release does "
+            "not distinguish their values."
         )
 
 

@@ -93,13 +93,17 @@ def explain_choice(choice: Choice, risk: str = RELATIVE, *, edited: bool = False
     """Explain why a policy was chosen; `risk` is the name of the searched risk.
 
     >>> explain_choice(Choice(beats="safe-harbor"))
-    "which loses the least at Safe Harbor's risk or less"
+    "which has the least loss at Safe Harbor's risk or less"
     >>> explain_choice(Choice(max_risk=0.05))
-    "which loses the least where no record's risk is above 5.0%"
-    >>> explain_choice(Choice(max_loss=0.3)), explain_choice(Choice(policy=17), edited=True)
-    ('which risks the least at a loss of 30% or less', 'number 17 of those found, then edited')
-    >>> explain_choice(Choice(least_loss=True)), explain_choice(Choice(knee=True))
-    ('which loses the least of those found', 'where the frontier bends most')
+    "which has the least loss if no record's risk may exceed 5.0%"
+    >>> explain_choice(Choice(max_loss=0.3))
+    'which has the least risk at a loss of 30% or less'
+    >>> explain_choice(Choice(policy=17), edited=True)
+    'number 17 on the frontier, then edited'
+    >>> explain_choice(Choice(least_loss=True))
+    'which has the least loss of all policies found'
+    >>> explain_choice(Choice(knee=True))
+    'which is at the knee of the frontier'
     """
     return f"{_explain(choice, risk)}{', then edited' * edited}"
 
@@ -108,19 +112,19 @@ def _explain(choice: Choice, risk: str) -> str:
     [(name, value)] = choice.to_data().items()
     match name:
         case "beats":
-            return f"which loses the least at {CALLED.get(value, value)}'s risk or less"
+            return f"which has the least loss at {CALLED.get(value, value)}'s risk or less"
         case "max_risk":
-            return f"which loses the least where no record's risk is above {share(value)}"
+            return f"which has the least loss if no record's risk may exceed {share(value)}"
         case "max_relative_risk":
-            return f"which loses the least where the {risk} is {share(value)} or less"
+            return f"which has the least loss with the {risk} at {share(value)} or less"
         case "max_loss":
-            return f"which risks the least at a loss of {share(value)} or less"
+            return f"which has the least risk at a loss of {share(value)} or less"
         case "policy":
-            return f"number {value} of those found"
+            return f"number {value} on the frontier"
         case "least_loss":
-            return "which loses the least of those found"
+            return "which has the least loss of all policies found"
         case _:
-            return "choose the knee of the frontier, where it bends most"
+            return "which is at the knee of the frontier"
 
 
 def is_default(data: Mapping[str, Any], kind: Kind) -> bool:
@@ -185,26 +189,30 @@ def _describe_what_is_kept(data: Mapping[str, Any], loss: float) -> str:
 
 
 def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
-    """Describe the cost of a tree with boxes that may be empty, as shares of the population.
+    """Describe the cost of a tree with leaves that may be empty, as shares of the population.
 
-    >>> [*explain_empty_boxes({"people": 0.59, "unseen": 0.593})][0][:68]
-    'Boxes without a record were allowed. They lose less on paper, but 59'
+    >>> [*explain_empty_boxes({"people": 0.59, "unseen": 0.593})][0][:36]
+    'Leaves without a record were allowed'
     """
     yield (
-        "Boxes without a record were allowed. They lose less on paper, but "
+        "Leaves without a record were allowed. Their computed loss is lower, but "
         + (
-            f"{share(of_people['people'])} of the population is proved not to be in the release. "
-            f"Also, {share(of_people['unseen'])} of the people who are not in the source would "
-            "fall into boxes for which nothing was certified."
+            (
+                f"{share(of_people['people'])} of the population is proved not to be in the "
+                f"release. Also, {share(of_people['unseen'])} of the people who are not in the "
+                "source would fall into leaves for which nothing was certified."
+            )
             if of_people
-            else "a person in none of the released boxes is proved not to be in the release. New "
-            "people may fall into boxes for which nothing was certified: how many is not "
-            "known without a population."
+            else (
+                "a person who fits no released leaf is proved not to be in the release. New "
+                "people may fall into leaves for which nothing was certified. Their number is "
+                "unknown without a population."
+            )
         )
     )
     yield (
-        "The ends of such boxes are values of records, and a risk that is estimated from the "
-        "release's own counts is too low."
+        "The interval boundaries of such leaves are values of records, and a risk that "
+        "is estimated from the release's own counts is too low."
     )
 
 
@@ -222,9 +230,10 @@ def explain_regrowing(evidence: Sequence[Evidence], audience: Audience) -> Itera
         rates = {each.by: each.rate for each in one.findings if each.quantity == GUESSED}
         if not any(is_hidden(rates[way], audience) for way in (GROUP, MARGINALS)):
             yield (
-                f"An adversary knows how the release was made, and the source except one person's "
-                f"{one.of}. This adversary guesses it rightly in {share(rates[MARGINALS].value)} "
-                f"of cases, and from the released group alone in {share(rates[GROUP].value)} "
+                "An adversary knows how the release was made, and the whole source except one "
+                f"person's {one.of}. This adversary guesses the missing value correctly in "
+                f"{share(rates[MARGINALS].value)} of cases, compared with "
+                f"{share(rates[GROUP].value)} from the released group alone "
                 f"({rates[GROUP].trials:,} people tried)."
             )
 
@@ -250,9 +259,10 @@ def explain_unique(
     joined = any(one["role"] == "identifier" for one in released)
     rows = ", and by the pseudonym the person's other rows" if joined else ""
     who = (
-        f"{apart} of the people have a record that no other person's equals once {named} "
-        f"{'counts' if is_one else 'count'} as known. Only an adversary who knows that of a "
-        f"person, in addition to {join_names(columns)}, recognises the record."
+        f"{apart} of the people have a unique record if {named} "
+        f"{'counts' if is_one else 'count'} as known. Only an adversary who also knows "
+        f"this of a person, in addition to {join_names(columns)}, can recognise the "
+        "record."
     )
     if all(one["role"] in ("quasi", "identifier", "sensitive") for one in released):
         rest = rows or ", and no other value"

@@ -133,7 +133,7 @@ def test_positions_that_count_something_else_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"text": "Qwertzuiop"', "row 1 is not whole JSON from character 2"),
+        ('{"text": "Qwertzuiop"', "row 1 is not valid JSON from character 2"),
         ('[{"text": "Qwertzuiop"}', "is not whole JSON from line 1, character 24"),
         ('[{"text": "a"}, "Qwertzuiop"]', "item 2 of the list is not an object"),
         ('{"text": ["Qwertzuiop"]}', "row 1 has no text in the field text"),
@@ -143,7 +143,7 @@ def test_positions_that_count_something_else_are_refused(tmp_path):
         ('[{"text": "Qwertzuiop \\ud83d"}]', "document 1: character 11 is an unpaired surrogate"),
         ('{"text": "Qwertzuiop", "text": 1}', "two columns of one name"),
         ("[" * 100_000, "is JSON beyond reading"),
-        ('{"text": "a", "n": ' + "9" * 5000 + "}", "row 1 is JSON beyond reading"),
+        ('{"text": "a", "n": ' + "9" * 5000 + "}", "with too many levels or too long a number"),
         ('{"text": "a", "subject": ["Qwertzuiop"]}', "the subject of row 1 is not text"),
         ('{"text": "a", "label": [], "entities": []}', "document 1: has label and entities"),
         ("", "its first object has no text"),

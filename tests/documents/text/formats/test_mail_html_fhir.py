@@ -186,10 +186,13 @@ def test_notes_of_fhir_are_read_from_bundles_lines_and_lists(tmp_path):
     [
         (note(kind="application/pdf"), "attachments are not read: application/pdf"),
         (note(kind=CANARY), "attachments are not read: an unknown kind"),
-        (note(data="!!! no base64"), "attachments that are not whole Base64 of text"),
-        (note(data="/w=="), "attachments that are not whole Base64 of text"),
-        (note(kind=f"text/plain; charset={CANARY}"), "attachments that are not whole Base64"),
-        (note(data=None, url="Binary/1"), "attachments that are elsewhere are not read"),
+        (note(data="!!! no base64"), "an attachment is not complete Base64 text"),
+        (note(data="/w=="), "an attachment is not complete Base64 text"),
+        (note(kind=f"text/plain; charset={CANARY}"), "an attachment is not complete Base64 text"),
+        (
+            note(data=None, url="Binary/1"),
+            "voile does not read attachments that are stored outside the resource",
+        ),
         ({**note(), "content": CANARY}, "DocumentReference resources without content"),
         ({**note(), "content": [CANARY]}, "attachments are not read: an unknown kind"),
     ],

@@ -153,7 +153,7 @@ def test_a_fit_says_what_it_estimates_and_leads_with_what_it_counts(tmp_path):
     )
     assert "stimated to be unique in the population" in text
     assert "independently of the other columns and of each other" in text
-    assert "which loses the least where the estimated relative risk is 90% or less" in text
+    assert "which has the least loss with the estimated relative risk at 90% or less" in text
     for figures in (release.public["figures"], release.private["chosen"]["figures"]):
         assert "estimated_relative_risk" in figures
         assert "relative_risk" not in figures
