@@ -31,7 +31,7 @@ FindRows = Callable[[Callable[[Any], bool]], list[int]]
 
 
 class NotInKind(ValueError):  # noqa: N818 - the message gives the kind, and never the value
-    """Error: a raw value cannot be read as a value of the domain's kind."""
+    """A raw value cannot be read as a value of the domain's kind."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ CELL_BYTES = 200
 
 
 class PopulationWarning(UserWarning):
-    """Warning: the population lacks some quasi-identifiers, so groups are counted differently."""
+    """The population lacks some quasi-identifiers. Read how groups are then counted."""
 
 
 def fit(

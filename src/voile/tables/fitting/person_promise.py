@@ -39,10 +39,7 @@ ABSENT = {
 
 
 class PromiseWarning(UserWarning):
-    """Warning: some people have several rows, so the fit counts people, not rows.
-
-    `--promise row` counts rows.
-    """
+    """Some people have several rows, so the fit counts people. `--promise row` counts rows."""
 
 
 def _refer_to(names: Sequence[str]) -> str:

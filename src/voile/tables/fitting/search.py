@@ -170,4 +170,4 @@ def _warn_of_few(evaluator: PolicyEvaluator, evaluations: int | None) -> None:
 
 
 class FewFoundWarning(UserWarning):
-    """Warning: a search found few policies. Allow more evaluations or suppression, or fit trees."""
+    """A search found few policies. Allow more evaluations or suppression, or fit trees."""

@@ -26,7 +26,7 @@ Table = tuple[tuple[str, ...], Codes, Floats]
 
 
 class PopulationGapError(RequestError):
-    """Error: the population lacks some records. Correct it, or use `--population-gap sample`."""
+    """The population lacks some records. Correct it, or use `--population-gap sample`."""
 
 
 def population_of(

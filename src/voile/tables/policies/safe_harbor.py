@@ -46,7 +46,7 @@ BIRTH = re.compile(r"birth|born|\bdob\b", re.IGNORECASE)
 
 
 class SafeHarborWarning(UserWarning):
-    """Warning: the population has only a part of a three-digit ZIP area. Treat it as small."""
+    """The population has only a part of a three-digit ZIP area. Treat the area as a small one."""
 
 
 def safe_harbor(
