@@ -64,20 +64,20 @@ class PolicySpace(CountedSpace):
         quasi : the quasi-identifiers of the sample, at least one.
         subject : the column with equal values for rows of one person.
         people : the column of the population tables with the number of people, whole numbers >= 0.
-        sensitive : the columns whose values are counted in each group, for l-diversity and
-            t-closeness.
+        sensitive : the columns for l-diversity and t-closeness. Their values are counted in each
+            group.
         fraction : in (0, 1), the sample's share of the population, if there is no table.
         weight : the column of sampling weights, >= 0, one for each subject. Without a table, people
             are counted as the sums of weights.
         settings : by column, the arguments of `QuasiSettings`: kind, order, hierarchy, fixed split
             points and others.
         constraints : the conditions on policies.
-        population_gap : ``error`` rejects records whose group the population lacks. ``sample``
-            gives such a group its size in the sample.
+        population_gap : ``error`` raises an error if the population lacks the group of a record.
+            ``sample`` gives such a group its size in the sample.
         sampled : whether the table is a random sample of the population. `estimated_matches` needs
             this if population tables count people by some quasi-identifiers.
-        risk, loss : the measures, by name or as `GroupMeasure`. None stands for eq. 2 and eq. 4.
-            See `measure_named`.
+        risk, loss : the measures, by name or as `GroupMeasure`. None means eq. 2 and eq. 4. See
+            `measure_named`.
         loss_weight : in [0, 1], the weight of distribution in the loss ``weighted``. The remaining
             weight is that of resolution.
         outcomes : the columns that a measure such as `mutual-information` uses.

@@ -107,16 +107,19 @@ class Constraints:
 
     Parameters
     ----------
-    k : least number of subjects in a group of the sample, >= 1.
-    max_risk : largest 1 / g of any record released, in (0, 1]; g counts the population.
-    l_diversity : least number of distinct values of each sensitive column in a group, >= 1.
-    entropy_l : least exp of the entropy of each sensitive column in a group, >= 1.
-    t_closeness : largest earth mover's distance, in [0, 1], of each sensitive column in a group
-        from all subjects': ordered for numbers, else equal.
-    suppress : largest share of subjects that may be dropped because their group breaks one of
-        the above, in [0, 1).
-    required, forbidden : (n_bits,) bool, cuts that must stay, cuts that must go.
-    empty_boxes : whether a tree may leave boxes without a record of the sample.
+    k : the least number of subjects in a group of the sample, >= 1.
+    max_risk : the largest 1 / g of any released record, in (0, 1], where g counts the people of the
+        record's group in the population.
+    l_diversity : the least number of distinct values of each sensitive column in a group, >= 1.
+    entropy_l : the least exp of the entropy of each sensitive column in a group, >= 1.
+    t_closeness : the largest earth mover's distance, in [0, 1], between the values of a sensitive
+        column in a group and in the whole sample. The distance between two values depends on their
+        order if the values are numbers, and otherwise all distances are equal.
+    suppress : the largest share of subjects, in [0, 1), that may be suppressed because their group
+        breaks one of the conditions above.
+    required, forbidden : (n_bits,) bool, the split points that every policy must have, and those
+        that no policy may have.
+    empty_boxes : whether a tree may have leaves without a record of the sample.
     """
 
     k: int = 1

@@ -52,7 +52,7 @@ class CountedSpace:
     counts : the counts of their combinations.
     constraints : the conditions on policies.
     population : the origin of the counts of people.
-    risk, loss : the measures. None stands for eq. 2 and eq. 4.
+    risk, loss : the measures. None means eq. 2 and eq. 4.
     weights : the weight of each column in the entropy loss, and the weight of the entropy loss.
     """
 

@@ -79,7 +79,7 @@ class PolicyFamily(BriefRepr):
         return TreePolicy(self.domains, self.trees[tree], tree, at)
 
     def row_policy(self, number: int) -> AnyPolicy:
-        """Return the policy with the given number, whose guarantee must be per row."""
+        """Return the policy with the given number. Its guarantee must be per row."""
         return refuse_person_policy(self.policy(number))
 
     def number_of(self, policy: KitPolicy) -> int | None:

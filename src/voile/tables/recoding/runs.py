@@ -31,9 +31,9 @@ def straddling(low: Ints, high: Ints, people: Ints, cuts: Ints, held: Ints) -> t
 
     Returns
     -------
-    beyond : (c, c) for split points i and j > i, the people of leaves that extend beyond, with a
-        value between i and j.
-    some : (c, c) bool, whether there are such leaves.
+    beyond : (c, c), for split points i and j > i, the people between them in leaves that extend
+        beyond i or j.
+    some : (c, c) bool, whether some leaf lies on both sides of i or of j.
 
     Cost: O(boxes + c^2).
     """

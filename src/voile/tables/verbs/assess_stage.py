@@ -346,7 +346,7 @@ def _as_text(rows: pa.Table) -> pa.Table:
 
 
 def _repeat_rows(rows: pa.Table, name: str, where: str) -> pa.Table:
-    """Return each row as often as its count says."""
+    """Repeat each row the number of times given in the column of counts."""
     if name not in rows.column_names:
         raise RequestError(
             f"there is no column {name} that counts records",

@@ -33,7 +33,7 @@ from voile.tables.verbs.attack_tasks import Task, run_all
 from voile.tables.verbs.scene import number_values
 
 MOST_TARGETS = 2_000
-"""The largest number of people on each side whose nearest row is searched. More are sampled."""
+"""The largest number of people on each side to search the nearest row of. More are sampled."""
 SINGLED = 2
 """The number of findings of singling out that have a meaning for synthetic rows."""
 
@@ -64,7 +64,7 @@ def assess_synthetic(
 
 
 def read_cells(stage: ForeignTablesStage) -> list[dict[str, int | str]]:
-    """Return, for each column, the number of rows whose cells were read in each way."""
+    """Return, for each column, the number of cells that were read in each way."""
     return [
         {"column": one.column, **dict(zip(HOW, one.rows, strict=True))}
         for one in stage.codebook.columns

@@ -238,7 +238,7 @@ def name_kept(released: Sequence[Mapping[str, str]]) -> str:
 def explain_unique(
     apart: str, columns: Sequence[str], released: Sequence[Mapping[str, str]]
 ) -> tuple[str, str]:
-    """Explain who can recognise records unique on all released columns, and what that reveals.
+    """Explain who can recognise records unique on all released columns, and the consequence.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """Bound the cost of an interval of one attribute by the best partition of another within it.
 
 The interval of the *outer* attribute is given. Dynamic programming finds the cheapest partition of
-the *inner* attribute. The *rest* stands for all other attributes. Their partition is one of a list:
-a *combo*, a set of *boxes*, each a product of intervals of the rest. An outer interval, an inner
-interval and a box form a generalised cell. The risk and the nats of a policy are sums over these
-cells.
+the *inner* attribute. All other attributes together are the *rest*. Their partition is one of a
+list: a *combo*, a set of *boxes*, each a product of intervals of the rest. An outer interval, an
+inner interval and a box form a generalised cell. The risk and the nats of a policy are sums over
+these cells.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def mark_wanted(nest: NestedCells, jobs: BoundJobs) -> tuple[Ints, Ints]:
 
 @inner
 def holding(nest: NestedCells, boxes: Ints) -> tuple[Ints, Ints]:
-    """Return the given boxes that contain each rest, in the form of `box_start` and `box`."""
+    """Return the given boxes that contain each value of the rest, as `box_start` and `box`."""
     needed = np.zeros(len(nest.box_log_width), dtype=np.bool_)
     needed[boxes] = True
     start, box, made = np.zeros_like(nest.box_start), np.empty_like(nest.box), 0

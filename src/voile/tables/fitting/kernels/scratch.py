@@ -70,7 +70,7 @@ class SortedCells(NamedTuple):
 
 
 def by_lead(cells: LatticeCells, lead: int | None = None) -> SortedCells:
-    """Sort the cells by an attribute, or by the one with the fewest distinct rests if None."""
+    """Sort the cells by an attribute. None selects the one with the fewest distinct rests."""
     leads = range(len(cells.sizes)) if lead is None else [lead]
     lead, rests, which = min((_rests(cells, d) for d in leads), key=lambda found: len(found[1]))
     sampled = len(cells.n)

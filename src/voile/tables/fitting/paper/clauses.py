@@ -52,7 +52,7 @@ class PrunedSublattices:
     def draw(self, rng: np.random.Generator, required: Bits) -> PolicySublattice | None:
         """Fix a few random split points so that no pruned sublattice is overlapped.
 
-        The search goes depth-first over the clauses in random order. It makes a random literal of
+        The search is depth-first over the clauses in random order. It makes a random literal of
         the first unsatisfied clause true. If that fails, it makes the literal false and tries the
         next. Cost: exponential in n_bits in the worst case.
 

@@ -38,7 +38,8 @@ class FrontierNeighbourhood:
     def step(self) -> bool:
         """Score all neighbours of the most promising policies. Return False if none remains.
 
-        Half of these policies have the most room by risk, and half by the logarithm of risk.
+        Half of these policies have the largest steps next to them by risk, and half by the
+        logarithm of risk. See `rooms`.
         """
         fresh = self._fresh(self._seen)
         if not len(fresh):
