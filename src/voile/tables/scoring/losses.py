@@ -182,7 +182,7 @@ def importance_shares(
 
 
 def distribution_of_all(counts: CombinationCounts) -> float:
-    """Return the nats that one group of all loses by eq. 4, over its subjects, or 0 if uniform.
+    """Return the nats that one group of all loses by eq. 4, in total, or 0 if it is uniform.
 
     A combination may occur in several rows of the counts, if only some of its people are released.
     """

@@ -46,7 +46,7 @@ def explore(run: TablesSearchRun) -> None:
 
 
 def seek(run: TablesSearchRun) -> None:
-    """Search as `explore` does if more split points are free."""
+    """Search as `explore` does for more than 16 free split points."""
     for block in BLOCKS:
         if (~run.required).sum() > 4 * block:
             sketch(run, block)
@@ -59,7 +59,7 @@ def seek(run: TablesSearchRun) -> None:
 
 
 def climb(run: TablesSearchRun, ladder: LadderSearch, most: float = math.inf) -> None:
-    """Settle for 16 more weights until the gain is small, or `most` evaluations are made."""
+    """Run rounds of 16 weights until the gain is small, or `most` evaluations are made."""
     for _ in range(ROUNDS):
         before = areas(run.found)
         ladder.round(most)

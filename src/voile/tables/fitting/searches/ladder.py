@@ -24,14 +24,14 @@ APART = 200
 
 
 class LadderSearch:
-    """A search that settles for the hull's slopes, where each weight helps its neighbours.
+    """A search that improves policies for the hull's slopes, each weight helped by its neighbours.
 
-    For a weight, the search starts from the best policy found for it, and from the settled policies
-    of the neighbouring weights. After the first round, every fourth weight also starts with one bit
-    of a small attribute flipped. Otherwise the partition of the other attributes may keep that
-    split point in place. From the best result, the steepest chain continues upwards while it finds
-    improvements. Each penalty on suppression has its own ladder. `interval` explains how a policy
-    settles.
+    For a weight, the search starts from the best policy found for it, and from the results for the
+    neighbouring weights. From each start, `settle` improves one attribute after another. After the
+    first round, every fourth weight also starts with one bit of a small attribute flipped.
+    Otherwise the partition of the other attributes may keep that split point in place. From the
+    best result, the steepest chain continues upwards while it finds improvements. Each penalty on
+    suppression has its own ladder.
     """
 
     def __init__(self, run: TablesSearchRun) -> None:
@@ -47,7 +47,7 @@ class LadderSearch:
         self._weights = 0
 
     def round(self, most: float = math.inf) -> bool:
-        """Settle for 16 more weights, and return False if all their starts were known.
+        """Improve policies for 16 more weights, and return False if all their starts were known.
 
         The round ends earlier if the run has made `most` evaluations.
         """

@@ -20,7 +20,7 @@ from voile.tables.fitting.searches.slopes import slopes
 WALKED = 16_000_000
 """The largest number of cells times squared attributes for a walk along a steepest chain."""
 SETTLED = 1_000_000
-"""The largest such number for cells on which attributes are settled, weight after weight."""
+"""The largest such number for improving one attribute after another for several weights."""
 WEIGHTS = 8
 FINER = 2
 PATIENCE = 2**12
@@ -31,8 +31,8 @@ def explore(run: TablesSearchRun, *, going_on: bool = False) -> None:
 
     The floor takes split points in the order of `order_cuts` as long as it has few enough cells to
     walk. The search walks the floor's steepest chain and scores some finer policies. On a smaller
-    floor it settles attributes for some weights. With `going_on`, it continues there up to its
-    limit. The steps and their sizes depend only on the table.
+    floor it improves one attribute after another for some weights. With `going_on`, it continues
+    there up to its limit. The steps and their sizes depend only on the table.
 
     Guarantee: scores are exact, and some are checked on all cells. No policy is certain to be
     found. Cost: a few passes over the cells, and the work that `WALKED` and `SETTLED` allow.
