@@ -1,4 +1,4 @@
-"""Define the functions that users call; their options are those of `voile tables`."""
+"""Define the functions that users call, with the same options as `voile tables`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The typed contract of tables; each verb is imported on first use."""
+"""Define the typed contract of the tables module. Each verb is imported at its first use."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
 
 
 class TablesAssessing(ModuleAssessing["AssessOptions"]):
-    """Assess a release of tables from any maker."""
+    """Assess a release of tables that any tool has made."""
 
     @property
     def options(self) -> type[AssessOptions]:
-        """The options of `assess`."""
+        """Return the class of the options of `assess`."""
         from voile.tables.verbs.options import AssessOptions
 
         return AssessOptions
 
     @property
     def assess(self) -> verb.Assess[AssessOptions, Roles]:
-        """Assess a release."""
+        """Return the function that assesses a release."""
         from voile.tables.verbs.assess import assess
 
         return assess
 
     @property
     def sections(self) -> verb.AssessedSections:
-        """Return the sections of an assessment's report."""
+        """Return the function that writes the sections of an assessment's report."""
         from voile.tables.verbs.assess_report import assessed_sections
 
         return assessed_sections
 
 
 class TablesModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
-    """Tables: records with quasi-identifiers: age, sex, race, ZIP code."""
+    """The kind of data "tables": records with quasi-identifiers: age, sex, race, ZIP code."""
 
     kind = "tables"
     summary = "records with quasi-identifiers: age, sex, race, ZIP code"
@@ -55,98 +55,101 @@ class TablesModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
 
     @property
     def options(self) -> ModuleOptions[FitOptions, ApplyOptions, AttackOptions]:
-        """The options of its verbs."""
+        """Return the classes of the options of `fit`, `apply` and `attack`."""
         from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 
         return ModuleOptions(FitOptions, ApplyOptions, AttackOptions)
 
     @property
     def axes(self) -> Mapping[str, str]:
-        """The names of its risk and its loss."""
+        """Return the names of the two axes of a frontier, risk and loss."""
         from voile.tables.verbs.options import AXES
 
         return AXES
 
     @property
     def criteria(self) -> tuple[CriterionMeasure, ...]:
-        """The figures and findings by which a determination judges its releases."""
+        """Return the figures and findings that a determination uses to evaluate a release."""
         from voile.tables.verbs.criteria import CRITERIA
 
         return CRITERIA
 
     @property
     def fit(self) -> verb.Fit[FitOptions, Roles]:
-        """Find the policies that no other beats."""
+        """Return the function that finds the policies of the frontier."""
         from voile.tables.fitting.fit import fit
 
         return fit
 
     @property
     def choose(self) -> verb.Choose:
-        """Pick one policy."""
+        """Return the function that chooses one policy of the frontier."""
         from voile.tables.verbs.choose import choose
 
         return choose
 
     @property
     def prepare(self) -> verb.Prepare[ApplyOptions]:
-        """Prepare the step that every row of a source goes through."""
+        """Return the function that prepares the step applied to every row of a source."""
         from voile.tables.verbs.apply import prepare
 
         return prepare
 
     @property
     def attack(self) -> verb.Attack[AttackOptions]:
-        """Link records to people, infer values, and regrow the policy."""
+        """Return the function that attacks a release.
+
+        The attacks link records to people, infer sensitive values and regrow the policy.
+        """
         from voile.tables.verbs.attack import TableAttacks
 
         return TableAttacks(_regrow_policies).attack
 
     @property
     def report(self) -> verb.ReportSections:
-        """Return the sections of a report."""
+        """Return the function that writes the sections of a report."""
         from voile.tables.verbs.report import sections
 
         return sections
 
     @property
     def verify(self) -> verb.Verify:
-        """Check a release."""
+        """Return the function that checks a release."""
         from voile.tables.verbs.verify import verify
 
         return verify
 
     @property
     def own_verbs(self) -> tuple[OwnVerb[Any], ...]:
-        """The verbs that only this module has."""
+        """Return the verbs that only the tables module has."""
         from voile.tables.verbs.own import OWN_VERBS
 
         return OWN_VERBS
 
     @property
     def judge(self) -> verb.JudgePolicy:
-        """Evaluate a policy together with a ledger's releases."""
+        """Return the function that evaluates a policy together with a ledger's releases."""
         from voile.tables.verbs.judging import judge
 
         return judge
 
     @property
     def choose_after(self) -> verb.ChooseAfter:
-        """Search for a policy that is safe given a ledger's releases."""
+        """Return the function that searches for a policy that is safe given a ledger's releases."""
         from voile.tables.fitting.after import choose_after
 
         return choose_after
 
     @property
     def expand(self) -> verb.ExpandRows:
-        """Expand a release's intervals to values."""
+        """Return the function that expands a release's intervals to single values."""
         from voile.tables.verbs.expand import expand
 
         return expand
 
 
 def _regrow_policies(scene: TablesScene, rng: np.random.Generator) -> Sequence[Task]:
-    """Fit again, as `attack` itself never does."""
+    """Return the tasks of the regrowing attack, the only attack that fits policies again."""
     from voile.tables.fitting.attack_regrow import regrowing_tasks
 
     return regrowing_tasks(scene, rng)

@@ -1,1 +1,1 @@
-"""Measure a release's utility: fit an analyst's own model on it and on its source."""
+"""Measure a release's utility: fit an analyst's own model on the release and on its source."""

@@ -1,9 +1,10 @@
-"""Fit one model on a release and on its source, and compare an analyst's conclusions.
+"""Fit one model on a release and on its source, and compare the estimates.
 
-Intervals are those of a jackknife that leaves out one of `GROUPS` random groups of subjects at a
-time, with Student's t. They are valid if rows of one subject depend on each other. The overlap of
-two intervals is that of Karr et al., The American Statistician 60 (2006): the common part's share
-of each interval, on average over both.
+The 95% intervals come from a grouped jackknife with Student's t. The jackknife leaves out one of
+`GROUPS` random groups of subjects at a time. The intervals are valid if the rows of one subject
+depend on each other. The overlap of two intervals is the measure of Karr et al., The American
+Statistician 60 (2006). It is the length of the common part divided by the length of each interval,
+averaged over both.
 """
 
 from __future__ import annotations
@@ -24,17 +25,25 @@ Mask = NDArray[np.bool_]
 
 GROUPS = 25
 RIDGE = 1e-4
-"""Ridge on standardised coefficients: too little to move an estimate, enough for one to exist."""
+"""Ridge penalty on standardised coefficients.
+
+It is small enough to leave an estimate unchanged, and large enough for an estimate to exist.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class AnalysisEstimates(BriefRepr):
-    """Named numbers with 95% intervals, and how well they predict people left out.
+    """Named estimates with 95% intervals, and the score of their predictions for people left out.
 
-    terms : names. value, low, high : (terms,) float64, NaN where the data does not determine one.
-    score : for a model its AUC, R2 or share of explained deviance. It is measured on the source's
-        own rows of people whom the fit did not see; NaN otherwise. score_low, score_high : its
-        interval.
+    Attributes
+    ----------
+    terms : the names of the estimates.
+    value, low, high : (terms,) float64, the estimates and the ends of their intervals. NaN if the
+        data does not determine an estimate.
+    score : AUC (logistic), R2 (linear) or share of explained deviance (Poisson) of a model. It is
+        measured on the source's unchanged rows of people whom the fit did not use. NaN without a
+        model.
+    score_low, score_high : the ends of the score's interval.
     """
 
     terms: tuple[str, ...]
@@ -47,10 +56,10 @@ class AnalysisEstimates(BriefRepr):
 
 
 def overlap(source: AnalysisEstimates, release: AnalysisEstimates) -> Floats:
-    """Return (terms,) in [0, 1], how far the intervals of source and release are the same.
+    """Return the overlap of the source's and the release's intervals, (terms,) in [0, 1].
 
-    0 where they do not meet, or where the release does not determine the number; NaN where the
-    source does not.
+    The overlap is 0 if the intervals do not meet or if the release does not determine the estimate.
+    It is NaN if the source does not determine the estimate.
 
     >>> one = AnalysisEstimates(("age",), np.array([1.0]), np.array([0.0]), np.array([2.0]))
     >>> two = AnalysisEstimates(("age",), np.array([2.0]), np.array([1.0]), np.array([3.0]))
@@ -64,13 +73,23 @@ def overlap(source: AnalysisEstimates, release: AnalysisEstimates) -> Floats:
 
 
 def _share(shared: Floats, length: Floats, common: Floats) -> Floats:
-    """Return the shared part of intervals; a point that lies in the other is shared whole."""
+    """Return the common part divided by each length, and 1 for a point in the other interval."""
     shares = np.divide(shared, length, out=np.zeros_like(shared), where=length > 0)
     return np.where((length == 0) & (common >= 0), 1.0, shares)
 
 
 def groups_of(people: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return (n,) in 0 to GROUPS - 1, the same for all rows of one person; each has people."""
+    """Assign each person at random to one of `GROUPS` groups, and return each row's group.
+
+    Returns
+    -------
+    groups : (n,) int64 in 0 to `GROUPS` - 1. All rows of a person have the same group, and no group
+        is empty.
+
+    Raises
+    ------
+    RequestError : there are fewer than 2 x `GROUPS` people.
+    """
     whom, place = np.unique(people, return_inverse=True)
     if len(whom) < 2 * GROUPS:
         raise RequestError(
@@ -89,16 +108,18 @@ def fit_model(
     judged: Floats | None = None,
     released: Mask | None = None,
 ) -> AnalysisEstimates:
-    """Fit a generalised linear model, and judge it on the source's own rows of people left out.
+    """Fit a generalised linear model, and score its predictions for the people left out.
 
     Parameters
     ----------
-    features : (n, terms), of the release or of the source. outcome : (n,), 0 or 1 of a logistic
-        model, counts of a Poisson one. groups : (n,), see `groups_of`.
-    judged : (n, terms), the source's features, which predictions are made for; `features` where
-        None. released : (n,) bool, rows that the fit may see; every row is predicted.
+    features : (n, terms) float64, features of the rows of the release or of the source.
+    outcome : (n,) float64. 0 or 1 for a logistic model, counts for a Poisson model.
+    groups : (n,) int64, the jackknife groups from `groups_of`.
+    judged : (n, terms) float64, the source's features, for which the outcome is predicted.
+        `features` if None.
+    released : (n,) bool, rows that the fit may use. All rows if None. Every row is predicted.
 
-    Cost: `GROUPS` + 1 fits, each O(n terms^2) a step.
+    Cost: `GROUPS` + 1 fits, each O(n terms^2) per step.
     """
     kept = np.ones(len(outcome), dtype=np.bool_) if released is None else released
     judged = features if judged is None else judged
@@ -120,13 +141,13 @@ def fit_model(
 def summarise(
     function: Callable[[Any], Mapping[str, float]], table: Any, groups: Any
 ) -> AnalysisEstimates:
-    """Ask an analyst's own function for its numbers on an Arrow table, with intervals.
+    """Compute an analyst's own function on an Arrow table, with jackknife intervals.
 
     Raises
     ------
-    RequestError : it raised, or gave other names or a number that is not finite when a group was
-        left out. The message does not repeat the function's own error, since that may quote the
-        data.
+    RequestError : the function raised an error, returned a number that is not finite, or returned
+        other names when a group was left out. The message does not repeat the function's own error,
+        since that error may quote the data.
     """
     whole = _ask(function, table)
     parts = [_ask(function, table.filter(groups != group)) for group in range(GROUPS)]
@@ -140,7 +161,7 @@ def summarise(
 def _ask(function: Callable[[Any], Mapping[str, float]], table: Any) -> dict[str, float]:
     try:
         numbers = {str(name): float(number) for name, number in function(table).items()}
-    except Exception as error:  # its words may quote what it was given
+    except Exception as error:  # the function's message may quote the data
         raise RequestError(
             f"the analysis raised {type(error).__name__}",
             instead="call its function in Python on an Arrow table to see why",
@@ -152,7 +173,7 @@ def _ask(function: Callable[[Any], Mapping[str, float]], table: Any) -> dict[str
 
 @dataclass(frozen=True, eq=False)
 class _FeatureScale:
-    """Standardise features, and leave out those that the others determine."""
+    """A standardisation of features that drops features determined by the ones before them."""
 
     mean: Floats
     spread: Floats
@@ -170,12 +191,12 @@ class _FeatureScale:
         return np.asarray((features[:, on] - self.mean[on]) / self.spread[on])
 
     def raw(self, coefficients: Floats) -> Floats:
-        """Return coefficients of the features as they were."""
+        """Return the coefficients on the scale of the original features."""
         return np.asarray(coefficients / self.spread[self.determined])
 
 
 def _independent(gram: Floats) -> Mask:
-    """Return which standardised features the ones before them do not determine, one by one."""
+    """Return a mask of the standardised features that the features before them do not determine."""
     kept: list[int] = []
     for place in range(len(gram)):
         own = gram[place, place]
@@ -193,7 +214,7 @@ def _independent(gram: Floats) -> Mask:
 def _fit(
     family: Family, features: Floats, outcome: Floats
 ) -> tuple[Floats, Callable[[Floats], Floats]]:
-    """Return standardised coefficients, and what predicts the outcome's mean."""
+    """Return coefficients of standardised features, and a function that predicts the mean."""
     if not features.shape[1]:
         mean = float(outcome.mean())
         return np.zeros(0), lambda rows: np.full(len(rows), mean)
@@ -217,7 +238,11 @@ def _fit(
 
 
 def _jackknife(whole: Floats, fits: Floats) -> tuple[Floats, Floats]:
-    """Return the ends of 95% intervals from (GROUPS, terms) fits that each lack a group."""
+    """Return the lower and upper ends of 95% intervals from leave-one-group-out fits.
+
+    `whole` are the estimates of all rows. `fits` are (GROUPS, terms) estimates without one group
+    each.
+    """
     from scipy.stats import t
 
     variance = (GROUPS - 1) / GROUPS * ((fits - fits.mean(axis=0)) ** 2).sum(axis=0)

@@ -1,4 +1,4 @@
-"""Released intervals as an analyst uses them: each predictor's expected value in its interval."""
+"""Compute a model's features from released intervals: the expected value within each interval."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class ModelPredictor(BriefRepr):
-    """A column of a model, and the numbers that each value of its domain is worth.
+    """A column of a model, with the features of each value of its domain.
 
-    terms : names of its features. lookup : (values, terms) float64, the features of each value:
-    a number or date is itself, and text is one indicator for each value but its commonest.
+    Attributes
+    ----------
+    terms : the names of the features.
+    lookup : (values, terms) float64, the features of each value. A number or date is one feature,
+        its numeric value. Text has one indicator for each value except the most frequent one.
     """
 
     shows = ("column",)
@@ -32,7 +35,11 @@ class ModelPredictor(BriefRepr):
 
     @classmethod
     def of(cls, domain: ValueDomain, codes: Codes) -> ModelPredictor:
-        """Describe a domain; `codes` (n,) of the source say which value is the commonest."""
+        """Build the predictor of a domain.
+
+        `codes` (n,) are the source's values as positions in the domain. They determine the most
+        frequent value.
+        """
         if not domain.is_scale:
             return cls._of_names(domain, codes)
         known = len(domain) - domain.nullable
@@ -54,9 +61,10 @@ class ModelPredictor(BriefRepr):
         return cls(domain.column, terms, lookup)
 
     def expect_terms(self, first: Codes, last: Codes) -> Floats:
-        """Return (n, terms), the mean over the values of each row's interval, ends included.
+        """Return the mean of each feature over the values of each row's interval, (n, terms).
 
-        An analyst who has the release alone takes every value of an interval for equally likely.
+        Both ends of an interval are included. All values of an interval have the same weight, since
+        an analyst who has only the release cannot know more.
         """
         before = np.vstack([np.zeros(self.lookup.shape[1]), np.cumsum(self.lookup, axis=0)])
         width = (last - first + 1)[:, None]
@@ -64,7 +72,7 @@ class ModelPredictor(BriefRepr):
 
 
 def _numbers(domain: ValueDomain) -> Floats:
-    """Return the number of each known value: a bin's middle, or an outermost bin's edge."""
+    """Return the number of each known value: the middle of a bin, or the edge of an open bin."""
     parser = domain.parser
     if parser.edges:
         edges = np.array(parser.edges, dtype=np.float64)
@@ -76,6 +84,9 @@ def _numbers(domain: ValueDomain) -> Floats:
 
 
 def design(predictors: Sequence[ModelPredictor], first: Codes, last: Codes) -> Floats:
-    """Return (n, features) of rows whose intervals are `first` to `last`, (n, predictors) each."""
+    """Return the design matrix (n, features) of rows with the intervals `first` to `last`.
+
+    `first` and `last` are (n, predictors) positions in the domains, both included.
+    """
     columns = [p.expect_terms(first[:, i], last[:, i]) for i, p in enumerate(predictors)]
     return np.hstack(columns)

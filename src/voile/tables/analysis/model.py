@@ -1,4 +1,4 @@
-"""The analyst's model, as a file names it: an outcome, its predictors, a family."""
+"""Define the analyst's model as a file describes it: an outcome, its predictors and a family."""
 
 from __future__ import annotations
 
@@ -19,9 +19,13 @@ Name = Annotated[str, Field(min_length=1)]
 class LinearModel(BaseModel):
     """A generalised linear model: the outcome's mean is a function of a sum over predictors.
 
-    outcome : a column that is released as it is. predictors : other columns of the release.
-    family : ``linear``, ``logistic`` or ``poisson``. positive : of a logistic model the value
-    whose probability is modelled; every other value is the other class.
+    Attributes
+    ----------
+    outcome : a column that is released unchanged.
+    predictors : other columns of the release.
+    family : ``linear``, ``logistic`` or ``poisson``.
+    positive : the outcome's value that a logistic model predicts. All other values form the other
+        class.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,7 +46,13 @@ class LinearModel(BaseModel):
 
     @classmethod
     def read_model(cls, described: str | Path | Mapping[str, Any]) -> LinearModel:
-        """Read a TOML file, or its content; list all mistakes at once, with their place."""
+        """Read a model from a TOML file or from a mapping with the same content.
+
+        Raises
+        ------
+        RequestError : the file cannot be read, is not TOML or is not a valid model. The message
+            lists all mistakes with their places.
+        """
         if isinstance(described, Mapping):
             return cls._of(described, "analysis")
         path = Path(described)
@@ -62,7 +72,12 @@ class LinearModel(BaseModel):
             raise RequestError(mistakes(error), where=where) from None
 
     def check(self, columns: Sequence[str], released_as_is: Sequence[str]) -> None:
-        """Refuse columns that the release does not have, or an outcome that it generalises."""
+        """Raise an error unless the release has the model's columns and an unchanged outcome.
+
+        Raises
+        ------
+        RequestError : a column of the model is not released, or the outcome is generalised.
+        """
         for name in (self.outcome, *self.predictors):
             if name not in columns:
                 raise RequestError(

@@ -1,4 +1,4 @@
-"""An analyst's own function, asked about an Arrow table of the source and of releases."""
+"""Apply an analyst's own function to Arrow tables of the source and of releases."""
 
 from __future__ import annotations
 
@@ -21,10 +21,17 @@ Function = Callable[[pa.Table], Mapping[str, float]]
 
 @dataclass(frozen=True, eq=False)
 class OwnRows(BriefRepr):
-    """The rows that a function is asked about: quasi-identifiers as `codes`, and the rest.
+    """The rows to which an analyst's function is applied.
 
-    A number or date is shown as the mean of its interval, as a float; a date in days, months or
-    years. Text is shown as its interval's label. Columns released as they are stay as they are.
+    A number or date is replaced by the mean of its interval, as a float. A date is measured in
+    days, months or years. Text is replaced by the label of its interval. Columns that are released
+    unchanged stay unchanged.
+
+    Attributes
+    ----------
+    codes : (n, attributes) int32, the quasi-identifiers as positions in their domains.
+    rest : (n rows) the columns that are released unchanged.
+    groups : (n,) int64, the jackknife groups from `groups_of`.
     """
 
     function: Function
@@ -37,13 +44,17 @@ class OwnRows(BriefRepr):
     score_name = ""
 
     def fit_source(self) -> AnalysisEstimates:
-        """Ask the function about the rows as they are."""
+        """Apply the function to the source's rows."""
         return self.fit_release(self.codes, self.codes, np.ones(len(self.codes), np.bool_))
 
     def fit_release(
         self, first: Codes, last: Codes, released: NDArray[np.bool_]
     ) -> AnalysisEstimates:
-        """Ask the function about the rows that are released, with their intervals' ends."""
+        """Apply the function to the released rows.
+
+        `first` and `last` are (n, attributes) int32, the positions of each row's interval, both
+        included. `released` is (n,) bool.
+        """
         ends = zip(self.domains, first.T, last.T, strict=True)
         columns = {domain.column: _label_intervals(domain, low, high) for domain, low, high in ends}
         names = [*columns, *self.rest.column_names]
@@ -59,7 +70,10 @@ def read_own(
     subject: str | None,
     rng: np.random.Generator,
 ) -> OwnRows:
-    """Read quasi-identifiers and the columns that are released as they are; see `read_rows`."""
+    """Read the quasi-identifiers and the columns that are released unchanged.
+
+    People are drawn at random from a large source, as in `read_rows`.
+    """
     table, people = draw(source, [*(d.column for d in domains), *kept], subject, rng)
     codes = np.column_stack([d.codes(table.column(d.column)) for d in domains])
     usable = (codes != OUTSIDE).all(axis=1)

@@ -1,4 +1,4 @@
-"""The rows that a model is fitted on, read once: as a policy finds them, and as they are."""
+"""Read once the rows on which a model is fitted, for the source and for every policy."""
 
 from __future__ import annotations
 
@@ -21,17 +21,23 @@ from voile.tables.domains.domain import OUTSIDE, ValueDomain, infer_parser
 
 MOST_NAMES = 50
 MOST_ROWS = 50_000
-"""The most rows to read: from a larger source, people are drawn up to about this number."""
+"""The target number of rows: from a larger source, a random sample of people is drawn."""
 
 
 @dataclass(frozen=True, eq=False)
 class ModelRows(BriefRepr):
-    """Hold the values of each row of a source that a model needs.
+    """The rows of a source in the columns that a model needs.
 
-    model : fitted. codes : (n, attributes) int32, positions in the quasi-identifiers' domains.
-    kept : (n, other predictors) int32, positions among the values of columns released as they are.
-    predictors : of the model, in its order. places : for each its column in `codes`, or -1 - its
-    column in `kept`. outcome : (n,) float64. groups : (n,) int64, see `groups_of`.
+    Attributes
+    ----------
+    model : the fitted model.
+    codes : (n, attributes) int32, positions in the domains of the quasi-identifiers.
+    kept : (n, other predictors) int32, positions among the distinct values of columns released
+        unchanged.
+    predictors : the model's predictors, in the model's order.
+    places : for each predictor its column in `codes`, or -1 minus its column in `kept`.
+    outcome : (n,) float64.
+    groups : (n,) int64, the jackknife groups from `groups_of`.
     """
 
     model: LinearModel
@@ -44,26 +50,29 @@ class ModelRows(BriefRepr):
 
     @property
     def description(self) -> str:
-        """The model in words."""
+        """Return a description of the model for a person."""
         model = self.model
         outcome = model.outcome if model.positive is None else f"{model.outcome} = {model.positive}"
         return f"{model.family} regression of {outcome} on {', '.join(model.predictors)}"
 
     @property
     def score_name(self) -> str:
-        """Return the name of the score of its predictions."""
+        """Return the name of the score of the model's predictions."""
         return SCORE_NAMES[self.model.family]
 
     def fit_source(self) -> AnalysisEstimates:
-        """Fit the model on the rows as they are."""
+        """Fit the model on the source's rows."""
         return self.fit_release(self.codes, self.codes, np.ones(len(self.outcome), np.bool_))
 
     def fit_release(
         self, first: Codes, last: Codes, released: NDArray[np.bool_]
     ) -> AnalysisEstimates:
-        """Fit the model on rows whose intervals are `first` to `last`, where they are released.
+        """Fit the model on the released rows, with intervals in place of the values.
 
-        first, last : (n, attributes) int32, both ends included. released : (n,) bool.
+        Parameters
+        ----------
+        first, last : (n, attributes) int32, the positions of each row's interval, both included.
+        released : (n,) bool, the rows that are released.
         """
         terms = tuple(term for p in self.predictors for term in p.terms)
         return fit_model(
@@ -89,10 +98,11 @@ def read_rows(
     subject: str | None,
     rng: np.random.Generator,
 ) -> ModelRows:
-    """Read the model's rows; those without an outcome or a predictor kept as it is are left out.
+    """Read the rows on which a model is fitted.
 
-    If there are more than `MOST_ROWS` rows, people are drawn at random, with all their rows. Cost:
-    one pass; memory grows with the batch and `MOST_ROWS`.
+    A row is left out if its outcome is missing, a predictor released unchanged is missing, or a
+    value is outside its domain. If there are more than `MOST_ROWS` rows, people are drawn at
+    random, each with all rows. Cost: one pass. Memory grows with the batch and with `MOST_ROWS`.
     """
     quasi = [domain.column for domain in domains]
     others = [name for name in model.predictors if name not in quasi]
@@ -122,7 +132,13 @@ def read_rows(
 def draw(
     source: Source, columns: Sequence[str], subject: str | None, rng: np.random.Generator
 ) -> tuple[pa.Table, NDArray[np.int64]]:
-    """Return rows of people drawn by a keyed hash, and each row's person as a number."""
+    """Draw people at random by a keyed hash.
+
+    Returns
+    -------
+    table : the rows of the drawn people.
+    people : (rows,) int64, each row's person as a number.
+    """
     key, limit, first = rng.bytes(16), 2**63 - 1, 0
     parts: list[pa.Table] = []
     for batch in source.batches(dict.fromkeys([*columns, *([subject] if subject else [])])):
@@ -153,7 +169,11 @@ def _tokens(
 
 
 def _describe_column(column: pa.ChunkedArray, name: str) -> tuple[ModelPredictor, Codes]:
-    """Describe a column that is released as it is: a number is itself, all else is a name."""
+    """Return the predictor and the codes of a column that is released unchanged.
+
+    A column of numbers is one feature. A column of text has one indicator for each value except the
+    most frequent one.
+    """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     number = infer_parser(column.type, column.unique().to_pylist()).kind in ("integer", "decimal")

@@ -1,4 +1,4 @@
-"""A model fitted under a spread of policies, so that a frontier can be drawn against it."""
+"""Fit a model under policies spread over a frontier, so that its utility can be plotted."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import AnyPolicy, PolicyFamily
 
 MOST = 12
-"""So many policies are looked at, evenly along the logarithm of risk and along loss."""
+"""The largest number of policies, evenly spaced along the logarithm of risk and along loss."""
 
 
 class AnalysedRows(Protocol):
-    """Define the rows of an analysis; `codes` (n, attributes) are their quasi-identifiers."""
+    """The interface of an analysis: rows with quasi-identifiers `codes` (n, attributes)."""
 
     @property
     def codes(self) -> Codes: ...
 
     @property
     def description(self) -> str:
-        """The analysis in words."""
+        """Return a description of the analysis for a person."""
 
     @property
     def score_name(self) -> str:
-        """The name of its score, or the empty text."""
+        """Return the name of the score, or an empty string if there is no score."""
 
     def fit_source(self) -> AnalysisEstimates: ...
 
@@ -43,9 +43,12 @@ class AnalysedRows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KeptAnalysis(BriefRepr):
-    """Hold the part of an analysis that a policy keeps.
+    """The estimates under one policy, compared with the source's estimates.
 
-    overlap : (terms,) in [0, 1], see `comparison.overlap`. release : its estimates.
+    Attributes
+    ----------
+    overlap : (terms,) in [0, 1], see `comparison.overlap`.
+    release : the estimates under the policy.
     """
 
     overlap: NDArray[np.float64]
@@ -53,17 +56,21 @@ class KeptAnalysis(BriefRepr):
 
     @property
     def mean_overlap(self) -> float:
-        """Return the mean over terms that the source determines; NaN if there are none."""
+        """Return the mean overlap of the terms that the source determines, else NaN."""
         known = self.overlap[~np.isnan(self.overlap)]
         return float(known.mean()) if len(known) else np.nan
 
 
 @dataclass(frozen=True, eq=False)
 class SourceAnalysis(BriefRepr):
-    """An analysis of the source, and of what some policies would release.
+    """An analysis of the source and of the rows that several policies would release.
 
-    asked : in words. score_name : of its judgement, or the empty text. policies : by number.
-    marks : by name, such as ``safe-harbor``.
+    Attributes
+    ----------
+    asked : a description of the analysis.
+    score_name : the name of its score, or an empty string.
+    policies : the analyses under policies of the frontier, by policy number.
+    marks : the analyses under reference policies, by name, such as ``safe-harbor``.
     """
 
     shows = ("score_name",)
@@ -75,7 +82,7 @@ class SourceAnalysis(BriefRepr):
     marks: Mapping[str, KeptAnalysis]
 
     def to_data(self) -> dict[str, Any]:
-        """Return plain data for a private kit: coefficients of all rows are in it."""
+        """Return plain data for a private kit. It contains the coefficients of all rows."""
         return {
             "asked": self.asked,
             "score_name": self.score_name,
@@ -93,9 +100,9 @@ def analyse(
     marks: Mapping[str, AnyPolicy],
     progress: Callable[[int, int], None],
 ) -> SourceAnalysis:
-    """Fit on the source, under a spread of a frontier's policies, and under named ones.
+    """Fit the model on the source, under a spread of the frontier, and under named policies.
 
-    Cost: at most `MOST` + 1 and the named ones times the cost of a fit.
+    Cost: the number of named policies + `MOST` + 1, times the cost of a fit.
     """
     numbers = pick_spread(frontier).tolist()
     asked = [*((n, family.row_policy(n)) for n in numbers), *marks.items()]
@@ -114,7 +121,7 @@ def analyse(
 
 
 def pick_spread(frontier: Frontier) -> NDArray[np.intp]:
-    """Return the numbers of at most `MOST` policies, the ends among them."""
+    """Return the numbers of at most `MOST` policies, including the first and the last."""
     risk = np.log(np.maximum(frontier.risk, 1e-6))
     along = np.zeros(len(frontier))
     for axis in (risk, frontier.loss):
@@ -124,7 +131,10 @@ def pick_spread(frontier: Frontier) -> NDArray[np.intp]:
 
 
 def bounds_of(policy: AnyPolicy, codes: Codes) -> tuple[Codes, Codes]:
-    """Return the first and the last position of the interval of each row in each column."""
+    """Return the first and the last position of each row's interval in each column.
+
+    Both arrays are (n, attributes) int32.
+    """
     entries, values = policy.list_shown(policy.numbers_of(codes))
     first = [own.argmax(axis=1)[entries[:, i]] for i, own in enumerate(values)]
     last = [
@@ -135,7 +145,7 @@ def bounds_of(policy: AnyPolicy, codes: Codes) -> tuple[Codes, Codes]:
 
 
 def released_by(space: CountedSpace, policy: AnyPolicy, rows: AnalysedRows) -> NDArray[np.bool_]:
-    """Return which rows a policy releases: those of a group that the constraints allow."""
+    """Return a mask of the released rows: rows in a group that meets the constraints."""
     own, _, allowed = space.groups(policy)
     keys = policy.keys_of(policy.numbers_of(rows.codes))
     return np.isin(keys, policy.keys_of(own[allowed]))

@@ -1,5 +1,5 @@
-"""The adversary of the tables wing, who links, singles out and infers, and is scored by truth.
+"""Simulate an adversary of tables who links, singles out and infers, and score the claims.
 
-Every attack takes integer codes, not files: the number of the interval that a released value is,
-or -1 where it is missing. None of them sees a kit.
+Every attack takes integer codes instead of files. A code is the number of the interval that a
+released value belongs to, or -1 if the value is missing. No attack reads a kit.
 """

@@ -1,13 +1,14 @@
-"""Absences: name people who are not in the source, because no released group has room for them.
+"""Infer that a person is absent from the source, because no released group can contain the person.
 
-The adversary has the release, its codebook and a register of the population. A person in none of
-the released boxes is not in the release. If no row was suppressed or rejected, this person is not
-in the source either. The claim needs no link to a record.
+The adversary has the release, its codebook and a register of the population. A person who fits no
+released group is not in the release. If no row was suppressed or rejected, this person is not in
+the source either. The claim does not require a link to a record.
 
-The tree's codebook lists only boxes with released rows. A global policy's release also shows which
-combinations of intervals it has. A tree without empty boxes has room for everybody, so the attack
-proves nothing. With empty boxes it proves most of a population absent. Cohen (Attacks on
-deidentification's defenses, USENIX Security 2022) reads a release's gaps in the same way.
+A tree's codebook lists only leaves with released rows. A global policy's release also shows which
+combinations of intervals it contains. A tree without empty leaves covers everybody, so the attack
+proves nothing. With empty leaves, the attack proves that most of a population is absent. Cohen
+(Attacks on deidentification's defenses, USENIX Security 2022) uses a release's gaps in the same
+way.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ Counted = NDArray[np.int64]
 
 
 def outside(codes: NDArray[np.int32], released: NDArray[np.int32]) -> Bits:
-    """Return which rows of codes are in no released group; one that lacks a value may be in any.
+    """Return a mask of the rows of `codes` that belong to no released group.
+
+    A row with a missing value may belong to any group, so it is never in the mask.
 
     >>> released = np.array([[0, 0], [1, 1]], np.int32)
     >>> outside(np.array([[0, 0], [0, 1], [0, -1]], np.int32), released).tolist()
@@ -39,18 +42,20 @@ def outside(codes: NDArray[np.int32], released: NDArray[np.int32]) -> Bits:
 def absences(
     claimed: Bits, apart: Bits, people: Counted, present: Counted, *, columns: Sequence[str]
 ) -> Evidence:
-    """Claim that people are not in the source, and count by truth.
+    """Claim that people are not in the source, and count the true claims.
 
     Parameters
     ----------
-    claimed, apart : (entries,) whether an entry of the register is in no released group, and
-        whether one of its values alone is in no released interval.
-    people, present : (entries,) people of each entry, and those of them who are in the source.
+    claimed : (entries,) bool, entries of the register that belong to no released group.
+    apart : (entries,) bool, entries with a value that is in no released interval of its own column.
+    people : (entries,) int, the number of people of each entry.
+    present : (entries,) int, the number of these people who are in the source.
 
     Returns
     -------
-    The share of people proved absent (baseline: people whom a single column's intervals leave out).
-    Also the share of true claims (baseline: claiming it of anybody). Exact.
+    evidence : the share of people who are proved absent, and the share of claims that are true. The
+        baseline of the first uses the intervals of one column at a time. The baseline of the second
+        is the claim about a random person. Exact.
     """
     everybody, absent = int(people.sum()), int((people - present).sum())
     of_claims, true = int(people[claimed].sum()), int((people - present)[claimed].sum())

@@ -1,14 +1,14 @@
-"""How likely a register entry agrees with a record by chance, learnt from the register itself.
+"""Estimate from a register how likely an entry agrees with a stranger's record.
 
 The weight of an agreement is as good as the estimate of how often strangers agree. Columns depend
-on each other (ZIP code and race, age and school). Products of their frequencies therefore make
-common combinations look rare, and the adversary too sure.
+on each other (ZIP code and race, age and school). A product of the columns' frequencies therefore
+makes common combinations look rare, and makes the adversary too confident.
 
-Here the chance of each set of columns is built up from smaller sets. These give a prediction
-without an interaction of all columns of the set. The number of others who share the values then
-corrects it (empirical Bayes, a negative binomial: DuMouchel, Bayesian data mining, 1999). The trust
-in either part is learnt from the register: take entries out, and count the others that agree with
-them.
+This module builds the probability for each set of columns from smaller sets. The smaller sets give
+a prediction without an interaction of all columns of the set. The number of other people with the
+same values then corrects the prediction (empirical Bayes, a negative binomial: DuMouchel, Bayesian
+data mining, 1999). The weights of both parts are estimated from the register. Entries are removed
+from it, and the remaining entries that agree with them are counted.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 
 LEARNT_FROM = 20_000
 CELLS = 2**21
-POWER = 0.25  # this and the next settled on the Tennessee data
-ALIKE = 10.0  # combinations of so many people and more weigh alike in the mean
+POWER = 0.25  # chosen on the Tennessee data, as is the next constant
+ALIKE = 10.0  # from about this many people on, all combinations have the same weight in the mean
 SHAPES = np.geomspace(1e-2, 1e6, 49)
 ROUNDS, STEPS = 3, 8
 FARTHEST = 3.0
@@ -36,9 +36,10 @@ MOST_WEIGHT = 20.0
 
 @dataclass(frozen=True)
 class AgreementLaw:
-    """How many others agree on a set of columns, given how many the smaller sets predict.
+    """The distribution of the number of others who agree on a set of columns.
 
-    Negative binomial of mean exp(level) x predicted^slope and shape `shape` x mean^(1/4).
+    It is negative binomial, given the number that the smaller sets predict. Its mean is
+    exp(`level`) x predicted^`slope`. Its shape parameter is `shape` x mean^(1/4).
     """
 
     level: float = 0.0
@@ -46,11 +47,11 @@ class AgreementLaw:
     shape: float = float(SHAPES[-1])
 
     def mean(self, predicted: Floats) -> Floats:
-        """Return how many others are expected to agree, > 0."""
+        """Return the expected number of others who agree, > 0."""
         return np.asarray(np.exp(self.level) * predicted**self.slope)
 
     def chance(self, predicted: Floats, others: Floats, entries: int) -> Floats:
-        """Return the chance that one of `entries` agrees, after `others` of them were seen to."""
+        """Return the probability that one of `entries` agrees, given that `others` of them did."""
         mean = self.mean(predicted)
         shape = self.shape * mean**POWER
         return np.minimum((others + shape) / (entries * (1 + shape / mean)), 1.0)
@@ -58,10 +59,12 @@ class AgreementLaw:
 
 @dataclass(frozen=True)
 class StrangerChance:
-    """The chance that a stranger's entry agrees with a record, for each set of columns.
+    """The probability that a stranger's entry agrees with a record, for each set of columns.
 
-    `laws` has one law for each set of columns, if some entries have values in all of them. `sizes`
-    (q,) are the numbers of distinct values of the register in each column.
+    Attributes
+    ----------
+    laws : one law for each set of columns in which some entries have all values.
+    sizes : (q,) the number of distinct values of the register in each column.
     """
 
     laws: dict[int, AgreementLaw]
@@ -69,7 +72,7 @@ class StrangerChance:
 
     @classmethod
     def learn(cls, register: NDArray[np.int32], released: NDArray[np.int32]) -> StrangerChance:
-        """Learn how many others agree with an entry of the register, weighed like the release."""
+        """Estimate the laws from the register's entries, weighted to resemble the release."""
         sizes = tuple(len(np.unique(column[column >= 0])) for column in register.T)
         entries = _some(register)
         combinations, place = distinct_rows(entries)
@@ -86,12 +89,13 @@ class StrangerChance:
         return cls(laws, sizes)
 
     def of(self, patterns: AgreementPatterns) -> Floats:
-        """Return (c, 2^q), for each combination and set of columns; 1 where nothing agrees.
+        """Return the probabilities, (c, 2^q), for each combination and set of columns.
 
-        An entry that is looked at as the record's own is left out of the count.
+        The probability is 1 if no column can agree. The entry that is considered as the record's
+        own is not counted.
         """
         agree, comparable = patterns.at_least
-        plain = AgreementLaw()  # of a set that no entry of the register has whole
+        plain = AgreementLaw()  # for a set in which no entry has all values
         law = self.laws.get
         return _chances(agree, comparable, self.sizes, lambda columns, *_: law(columns, plain))
 
@@ -102,7 +106,10 @@ def _chances(
     sizes: tuple[int, ...],
     law: Callable[[int, Floats, Floats], AgreementLaw],
 ) -> Floats:
-    """Go from smaller to larger sets; each is predicted by log-linear terms of its subsets."""
+    """Compute the probabilities from smaller to larger sets of columns.
+
+    The log-linear terms of a set's subsets predict its probability.
+    """
     terms, chances = np.zeros_like(agree), np.ones_like(agree)
     sets = np.flatnonzero(comparable)
     sizes_of = np.array([int(columns).bit_count() for columns in sets])
@@ -119,17 +126,20 @@ def _chances(
 
 
 def _even(agree: Floats, column: int, sizes: tuple[int, ...]) -> Floats:
-    """Return the chance of one column's values if all were equally frequent."""
+    """Return the probability of one column's values if all values were equally frequent."""
     return np.full(len(agree), 1 / sizes[column.bit_length() - 1])
 
 
 def evenly(rows: int, sets: int) -> slice:
-    """Return even steps through so many rows: 20,000 at most, fewer where columns are many."""
+    """Return a slice that takes rows at even steps.
+
+    It takes about 20,000 rows at most, and fewer if there are many `sets` of columns.
+    """
     return slice(None, None, max(1, -(-rows // min(LEARNT_FROM, CELLS // sets))))
 
 
 def _some(register: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return entries at even steps, out of those with values in every column of the register."""
+    """Return entries at even steps among those with a value in every column of the register."""
     held = (register >= 0).any(axis=0)
     whole = register[(register[:, held] >= 0).all(axis=1)]
     order = np.argsort(distinct_rows(whole)[1], kind="stable")
@@ -139,7 +149,11 @@ def _some(register: NDArray[np.int32]) -> NDArray[np.int32]:
 def likeness(
     rows: NDArray[np.int32], register: NDArray[np.int32], released: NDArray[np.int32]
 ) -> Floats:
-    """Weigh rows by how much oftener their values are released than held, in each column."""
+    """Return a weight for each row: how much more frequent its values are in the release.
+
+    The weight is a product over columns of the frequency in the release divided by the frequency in
+    the register. Each factor is at most `MOST_WEIGHT`. All weights are 1 if they would all be 0.
+    """
     weight = np.ones(len(rows))
     for own, held, shown in zip(rows.T, register.T, released.T, strict=True):
         if held.max(initial=MISSING) > MISSING and shown.max(initial=MISSING) > MISSING:
@@ -152,7 +166,7 @@ def likeness(
 
 
 def _fit(predicted: Floats, agree: Floats, weight: Floats) -> AgreementLaw:
-    """Fit a law by penalised likelihood for the mean and Pearson's statistic for the shape."""
+    """Fit a law: penalised likelihood for the mean, Pearson's statistic for the shape."""
     x = np.log(predicted)
     law = AgreementLaw()
     for _ in range(ROUNDS):
@@ -167,10 +181,11 @@ def _fit(predicted: Floats, agree: Floats, weight: Floats) -> AgreementLaw:
 
 
 def _line(x: Floats, agree: Floats, weight: Floats, law: AgreementLaw) -> AgreementLaw:
-    """Regress the log mean on x, Newton's steps; level and slope are held near 0 and 1.
+    """Regress the logarithm of the mean on `x` by Newton's method.
 
-    No step moves a mean by more than a factor of e^`FARTHEST`. If agreement is far above the
-    prediction, a whole step overshoots until the exponential overflows.
+    A penalty keeps the level near 0 and the slope near 1. No step changes a mean by more than a
+    factor of e^`FARTHEST`. Without this limit, a step overflows the exponential if agreement is far
+    above the prediction.
     """
     line = np.array([law.level, law.slope])
     design = np.stack([np.ones_like(x), x])

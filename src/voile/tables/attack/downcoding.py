@@ -1,14 +1,14 @@
-"""Downcoding: recover finer values from boxes that k alone would have cut, but did not.
+"""Recover exact values from leaves that k people alone would have allowed to split.
 
-The adversary knows that the tree was grown to lose least, under k and nothing else. A box of n
-people, 2 k or more, was not cut, so in every column no cut leaves k people on both sides. Then at
-least n - 2 (k - 1) of its people share one exact value of that column. Fewer than k people are
-below it and fewer than k above. The adversary names the value that most people of the population
-have, within the box. Cohen (Attacks on deidentification's defenses, USENIX Security 2022) undoes
-hierarchical generalisation from the same minimality.
+The adversary knows that the tree was grown for the least loss, with k as the only constraint. A
+leaf of n people, n >= 2 k, was not split, so no split in any column leaves k people on both sides.
+Therefore at least n - 2 (k - 1) of its people share one exact value of each column. Fewer than k
+people have lower values, and fewer than k have higher values. The adversary names the value that is
+most frequent in the population within the leaf. Cohen (Attacks on deidentification's defenses,
+USENIX Security 2022) reverses hierarchical generalisation with the same minimality argument.
 
-The attack assumes that nothing was pruned for less risk. If it was, a box may be uncut for that
-alone, and the claimed share is too high.
+The attack assumes that the tree was not pruned for lower risk. If it was, pruning alone may explain
+why a leaf has no split, and the claimed share is too high.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def downcoding(
     columns: Sequence[str],
     rng: np.random.Generator,
 ) -> Evidence:
-    """Name one exact value for all people of each box that k would have cut.
+    """Name one exact value for all people of each leaf of at least 2 k people.
 
-    `weights` (entries,) are the people of each entry of the register. The adversary claims nothing
-    if the population's share of the value is at least the share that minimality implies: then
-    nothing is learnt. A random sample is taken if there are more than 5,000 boxes of 2 k people;
-    else the result is exact.
+    `weights` (entries,) is the number of people of each entry of the register. The adversary makes
+    no claim if the population's share of the value is at least the share that minimality implies.
+    The release then adds no information. The result is exact, except that a random sample of 5,000
+    leaves is used if there are more leaves of 2 k people.
     """
     right: list[float] = []
     expected: list[float] = []

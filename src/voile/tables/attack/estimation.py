@@ -1,4 +1,4 @@
-"""Estimate a register's errors, gaps and people from the data alone, by EM."""
+"""Estimate a register's error rates, gaps and overlap with a release by EM, from the data alone."""
 
 from __future__ import annotations
 
@@ -26,14 +26,19 @@ def estimate(
     overlap: float | None = None,
     surplus: Floats | None = None,
 ) -> HitMiss:
-    """Estimate error rates, gaps and share from the release and the register alone, by EM.
+    """Estimate error rates, gaps and overlap from the release and the register by EM.
 
-    `weight` is (c,) >= 0, the subjects that show each combination; `surplus` (c,), how many more
-    released people are alike than chance brings. The people whose entry agrees in all that it has
-    are counted first: whatever the errors are, they stand out. The rest of those in the register
-    have errors, which look like absence wherever many strangers agree in the other columns. So the
-    adversary expects 5%, believed as if `CHECKED` people had been looked up, and lets the data move
-    it. A share that is given fixes how many have errors.
+    Parameters
+    ----------
+    weight : (c,) >= 0, the number of subjects with each combination.
+    overlap : the share of released people in the register, if it is known.
+    surplus : (c,) how many more released people are equal than chance explains.
+
+    The number of people with an entry that agrees in all its columns is estimated first, since
+    errors do not affect it. The other people in the register have errors. An error looks like
+    absence wherever many strangers agree in the other columns. The adversary therefore starts from
+    an error rate of 5%, with the weight of `CHECKED` checked people, and updates it with the data.
+    A given overlap determines how many people have errors.
     """
     crowd = np.zeros(len(weight)) if surplus is None else surplus
     crowd = crowd[:, None] / max(patterns.entries, 1)
@@ -56,7 +61,10 @@ def estimate(
 
 
 def _with_errors(errors: Floats, agreeing: float, overlap: float | None) -> HitMiss:
-    """Return the model in which so many agree in all: where errors forbid it, they give way."""
+    """Return the model in which a share of `agreeing` people agree in all columns.
+
+    The errors are changed if they contradict that share.
+    """
     errors = np.clip(errors, 0.0, MOST_ERROR)
     right = float(np.prod(1 - errors))
     share = min(agreeing / right, 1.0) if overlap is None else overlap
@@ -69,7 +77,10 @@ def _with_errors(errors: Floats, agreeing: float, overlap: float | None) -> HitM
 def _agree_in_all(
     patterns: AgreementPatterns, excess: tuple[Floats, ...], weight: Floats, rivals: Floats
 ) -> tuple[float, RegisterGaps]:
-    """Return the share whose own entry agrees in all columns that it has, and the gaps, by EM."""
+    """Return the gaps, and the share of people with an entry that agrees in all its columns.
+
+    Both are estimated by EM.
+    """
     seen, blocks = patterns.combinations, patterns.blocks
     n, exact = weight.sum(), HitMiss(np.zeros(seen.shape[1]), 1.0)
     agree = np.array(
@@ -95,14 +106,21 @@ def _agree_in_all(
 
 
 def _complete(patterns: AgreementPatterns) -> NDArray[np.bool_]:
-    """Return which combinations (c,) have all values that entries have; all where none has."""
+    """Return a mask (c,) of the combinations with a value in every column of the register.
+
+    The mask is all True if there is no such combination.
+    """
     held = patterns.whole >> np.arange(patterns.combinations.shape[1]) & 1
     complete: NDArray[np.bool_] = ((patterns.combinations >= 0) | (held == 0)).all(axis=1)
     return complete if complete.any() else ~complete
 
 
 def _like_anybody(anybody: Floats, missing: Floats, twice: Floats) -> RegisterGaps:
-    """Return gaps of people like anybody, `missing` in the release, `twice` of these in both."""
+    """Return the gaps of people who lack values as often as all entries do.
+
+    `missing` is the share that lacks each column in the release. `twice` is the share of these that
+    lacks it in the register too.
+    """
     once = (anybody - missing * twice) / np.where(missing < 1, 1 - missing, 1)
     return RegisterGaps(np.stack([np.clip(once, 0, 1), twice]), anybody)
 
@@ -110,11 +128,11 @@ def _like_anybody(anybody: Floats, missing: Floats, twice: Floats) -> RegisterGa
 def excess_over_chance(
     patterns: AgreementPatterns, chances: Floats, gaps: RegisterGaps | None = None
 ) -> tuple[Floats, ...]:
-    """Return, by block, how many agree on at least each set, against how many would by chance.
+    """Return the ratio of the entries that agree on at least each set to the number by chance.
 
-    The number is a share of all entries. If `gaps` are known, it is multiplied by a ratio: how much
-    likelier a person's own entry has just these columns. With known errors, a record's evidence is
-    a sum of these.
+    There is one array for each block. The numbers are shares of all entries. If `gaps` are given,
+    the ratio is multiplied by how much likelier a person's own entry has exactly the block's
+    columns. With known errors, the evidence of a record is a weighted sum of these ratios.
     """
     entries, seen = max(patterns.entries, 1), patterns.combinations
     return tuple(
@@ -131,7 +149,7 @@ def expectation(
     weight: Floats,
     model: HitMiss,
 ) -> tuple[Floats, Floats, float, Floats]:
-    """Return expected misses (q,), compared values (q,), people found, and the evidence (c,)."""
+    """Return expected misses (q,), compared values (q,), matched people, and the evidence (c,)."""
     c, q = patterns.combinations.shape
     total, hit, seen = np.zeros(c), np.zeros((c, q)), np.zeros((c, q))
     missing = patterns.combinations < 0

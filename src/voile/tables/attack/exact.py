@@ -1,4 +1,4 @@
-"""Hold people's exact quasi-identifiers, known to the adversary, with their released group."""
+"""Represent people by exact quasi-identifiers known to the adversary, with their released group."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from numpy.typing import NDArray
 Places = NDArray[np.int32]
 Rows = NDArray[np.intp]
 MOST_SOUGHT = 5_000
-"""Groups in which missing cuts are looked for; of more, so many are drawn."""
+"""The largest number of groups examined for missing splits. A sample is drawn from more groups."""
 
 
 @dataclass(frozen=True)
 class ExactRows:
-    """Rows of people, by their exact values.
+    """Rows of people with their exact values.
 
-    places : (rows, columns) int32, a value's place in the public order of its column, the same
-        for all `ExactRows` of an attack. group : (rows,) the released group of each, from 0; -1 in
-        none.
+    Attributes
+    ----------
+    places : (rows, columns) int32, the position of each value in the public order of its column.
+        All `ExactRows` of an attack use the same orders.
+    group : (rows,) int64, the number of each row's released group, from 0. -1 if it belongs to no
+        group.
     """
 
     places: Places
@@ -28,19 +31,19 @@ class ExactRows:
 
     @cached_property
     def _runs(self) -> tuple[Rows, Rows]:
-        """The rows in the order of their groups, and where each group's begin among them."""
+        """The rows in the order of their groups, and the first position of each group in it."""
         order = np.argsort(self.group, kind="stable")
         groups = np.arange(self.group.max(initial=-1) + 2)
         return order, np.searchsorted(self.group[order], groups)
 
     def rows_of(self, group: int) -> Rows:
-        """Return the rows of a group."""
+        """Return the row numbers of a group."""
         order, begins = self._runs
         if group + 1 >= len(begins):
             return order[:0]
         return order[begins[group] : begins[group + 1]]
 
     def groups_of(self, least: int, rng: np.random.Generator) -> list[int]:
-        """Return the groups of at least so many rows; at most 5,000, drawn at random."""
+        """Return the groups of at least `least` rows, or a random sample of 5,000 of them."""
         large = np.flatnonzero(np.diff(self._runs[1]) >= least)
         return sorted(rng.permutation(large)[:MOST_SOUGHT].tolist())

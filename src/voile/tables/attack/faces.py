@@ -1,14 +1,14 @@
-"""Faces: read off the ends of boxes which exact values their people have, or lack.
+"""Infer from the interval boundaries of leaves which exact values occur, or do not occur, in them.
 
-A box of a tree ends where a cut was made. If cuts were next to records, each end would be the value
-of somebody in the box. Its label would publish the exact least and greatest values (as R-tree
-anonymisation does: boxes as narrow as their records). If cuts were in gaps of the sample, no record
-would have that value.
+A leaf of a tree ends at a split point. If split points were next to records, each boundary would be
+the value of somebody in the leaf. The label would publish the exact least and greatest values.
+R-tree anonymisation does this, since its leaves are as narrow as their records. If split points
+were in gaps of the sample, no record would have the boundary value.
 
-The adversary reads the ends of every released interval that is wider than one value. The claim is
-that a record of the box has the end's value. If cuts use the sample only for the place of a gap,
-the claim is right about as often as for any other value. More often: ends are records. Less often:
-they are gaps.
+The adversary reads the boundaries of every released interval wider than one value, and claims that
+a record of the leaf has the boundary value. If split points use the sample only for the position of
+a gap, the claim is about as often right as for any other value. A higher rate means that boundaries
+are records. A lower rate means that they are gaps.
 """
 
 from __future__ import annotations
@@ -32,19 +32,22 @@ def faces(
     columns: Sequence[str],
     rng: np.random.Generator,
 ) -> Evidence:
-    """Claim that the ends of boxes are values of their records, and count by truth.
+    """Claim that the boundaries of leaves are values of their records, and count the true claims.
 
     Parameters
     ----------
-    box, numbers : (rows,) and (rows, columns), the box of each released row and its exact values,
-        numbered so that neighbours differ by 1.
-    spans : (boxes, columns, 2) first and last value of each box, in the same numbers.
-    inner : (boxes, columns, 2) whether that end is a cut, and not the end of the released values.
+    box : (rows,) the leaf of each released row.
+    numbers : (rows, columns) each row's exact values, numbered so that neighbouring values differ
+        by 1.
+    spans : (boxes, columns, 2) the first and last value of each leaf, as numbers of the same kind.
+    inner : (boxes, columns, 2) bool, whether the boundary is a split point. It is False at the ends
+        of the released values.
 
     Returns
     -------
-    Right claims on cuts that end an interval of two values or more. Baseline: the same for another
-    value of the interval, drawn at random. Exact but for the draw.
+    evidence : the share of right claims on split points that bound an interval of two values or
+        more. The baseline claims another random value of the same interval. Exact except for that
+        random draw.
     """
     wide = spans[:, :, 1] > spans[:, :, 0]
     at = np.argwhere(inner & wide[:, :, None])
@@ -83,7 +86,7 @@ def faces(
 def _are_held(
     box: Ints, numbers: Ints, of: Ints, column: NDArray[np.intp], values: Ints
 ) -> NDArray[np.bool_]:
-    """Return whether a released row has each value of a box and column."""
+    """Return whether a released row of the given leaf has each value in the given column."""
     found = np.zeros(len(values), dtype=np.bool_)
     for j in range(numbers.shape[1]):
         claims = column == j

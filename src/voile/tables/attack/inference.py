@@ -1,10 +1,11 @@
-"""Attribute inference: guess a person's sensitive value from the group that she is in.
+"""Infer a person's sensitive value from the group of records with the same quasi-identifiers.
 
-The adversary knows a person's quasi-identifiers and that the person is in the release. The group of
-records with the same intervals gives the guess: its most frequent sensitive value. Of several equal
-values one is drawn at random. If the group is empty, the nearest group's value is taken. The attack
-succeeds when the person has the guessed value. Some guesses are as good for people who were never
-released. They are knowledge about groups, the purpose of a release. Only the difference is a leak.
+The adversary knows a person's quasi-identifiers, and knows that the person is in the release. The
+guess is the most frequent sensitive value of the records with the same intervals. If several values
+are equally frequent, one is drawn at random. If no record has these intervals, the nearest group is
+used. The attack succeeds if the person has the guessed value. Guesses that are as good for people
+who were never released are knowledge about groups, which is the purpose of a release. Only the
+difference is a leak.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ ROWS_AT_ONCE = 256
 
 @dataclass(frozen=True)
 class SensitiveRecords:
-    """Records with a sensitive value: `values` (n,) int32 >= -1, -1 = missing."""
+    """Records with a sensitive value: `values` (n,) int32 >= -1, where -1 means missing."""
 
     records: IntervalRecords
     values: NDArray[np.int32]
@@ -44,18 +45,21 @@ class SensitiveRecords:
             )
 
     def select_known(self) -> SensitiveRecords:
-        """Return the rows whose sensitive value is not missing."""
+        """Return the rows with a known sensitive value."""
         has = self.values > MISSING
         return SensitiveRecords(self.records.select(has), self.values[has])
 
 
 @dataclass(frozen=True)
 class SensitiveClasses:
-    """The equivalence classes of a release by sensitive value, counted in subjects.
+    """The equivalence classes of a release, with the subjects of each sensitive value.
 
-    `combinations` (c, q) are in lexicographic order, and `size` counts (subject, value) pairs.
-    `of`, `value` and `count` are one triple for each value that occurs in a class, ordered by
-    class.
+    Attributes
+    ----------
+    combinations : (c, q) the values of each class, in lexicographic order.
+    size : (c,) the number of (subject, value) pairs of each class.
+    of, value, count : the class, the value and the number of subjects of each value that occurs in
+        a class, ordered by class.
     """
 
     combinations: NDArray[np.int32]
@@ -66,7 +70,10 @@ class SensitiveClasses:
 
 
 def classes(cases: SensitiveRecords) -> SensitiveClasses:
-    """Group cases by combination and value, each subject once in each. Cost: O(q n log n)."""
+    """Group records by combination and sensitive value, and count each subject once in each.
+
+    Cost: O(q n log n).
+    """
     cases = cases.select_known()
     combinations, place = distinct_rows(cases.records.codes)
     values = int(cases.values.max(initial=-1)) + 1
@@ -78,7 +85,10 @@ def classes(cases: SensitiveRecords) -> SensitiveClasses:
 
 
 def class_of(codes: NDArray[np.int32], known: SensitiveClasses) -> NDArray[np.intp]:
-    """Find each row's class, or the nearest: fewest columns that differ, then the largest."""
+    """Find the class of each row, or the nearest class if no class has the row's values.
+
+    The nearest class differs in the fewest columns. Among equally near classes it is the largest.
+    """
     c = len(known.combinations)
     distinct, place = distinct_rows(codes)
     _, ids = distinct_rows(np.concatenate([known.combinations, distinct]))
@@ -99,10 +109,12 @@ def class_of(codes: NDArray[np.int32], known: SensitiveClasses) -> NDArray[np.in
 
 @dataclass(frozen=True)
 class ValueGuesses:
-    """The adversary's guess for each target (n,), before ties are broken.
+    """The adversary's guesses for the targets (n,), before ties are broken.
 
-    `right` is the share of the class's most frequent values that the target has. `certain` is
-    whether the target's own class has only one value, the target's.
+    Attributes
+    ----------
+    right : the share of the class's most frequent values that the target has.
+    certain : whether the target's own class has only one value, and the target has it.
     """
 
     right: NDArray[np.float64]
@@ -110,9 +122,9 @@ class ValueGuesses:
 
 
 def guess(targets: SensitiveRecords, known: SensitiveClasses) -> ValueGuesses:
-    """Guess the sensitive value of each target's subject once, by its lexicographically first row.
+    """Guess the sensitive value of each target subject once, from the lexicographically first row.
 
-    A guess is right when it is any value of the subject.
+    A guess is right if it is one of the subject's values.
     """
     targets = targets.select_known()
     combinations, place = distinct_rows(targets.records.codes)
@@ -140,7 +152,7 @@ def _own_modes(
     known: SensitiveClasses,
     modes: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    """Count the values of each subject that are modes of the class it is guessed from."""
+    """Count each subject's values that are most frequent in the class used for the guess."""
     values = int(max(known.value.max(), targets.values.max(initial=0))) + 1
     who, value = distinct_pairs(targets.records.subject, targets.values.astype(np.intp))
     position = np.searchsorted(subject, who)
@@ -158,12 +170,12 @@ def inference(
     held_out: SensitiveRecords | None = None,
     targets: SensitiveRecords | None = None,
 ) -> Evidence:
-    """Infer a sensitive column of released people, against people who were never released.
+    """Infer a sensitive column of released people, and compare with people never released.
 
-    `targets` are the released people as the adversary knows them, where that is not as released.
-
-    Guesses that are right, against the control (`held_out`) and against guessing the release's most
-    frequent value; and the share of targets whose value is certain. Exact but for ties.
+    `targets` are the released people as the adversary knows them, if that differs from the release.
+    The first finding is the rate of right guesses. Its control is the rate for `held_out`, and its
+    baseline always guesses the release's most frequent value. The second finding is the share of
+    targets with a certain value. Exact except for ties.
     """
     control = None if held_out is None else held_out.records
     same_columns(columns, release.records, control)
@@ -216,7 +228,7 @@ def inference(
 
 
 def _blind(cases: SensitiveRecords) -> SensitiveRecords:
-    """Return the cases with no quasi-identifier known, so that all are one class."""
+    """Return the records without quasi-identifiers, so that all belong to one class."""
     nothing = np.zeros((len(cases.values), 0), dtype=np.int32)
     return SensitiveRecords(IntervalRecords(nothing, cases.records.subject), cases.values)
 
@@ -226,5 +238,5 @@ def _draw_successes(guesses: ValueGuesses, rng: np.random.Generator) -> Rate:
 
 
 def _share(hit: NDArray[np.bool_]) -> Rate:
-    """Count subjects, one trial each: the design effect is 1."""
+    """Return the rate of `hit`, with one trial per subject: the design effect is 1."""
     return Rate(int(hit.sum()), len(hit))

@@ -1,13 +1,14 @@
-"""Linkage: find the person of a record in an identified register.
+"""Link released records to people in an identified register.
 
 The adversary has a register of named people, with errors and gaps. The register shows how often
-strangers agree. Register and release together show how many people agree in everything. From these
-follow the share of the released people in the register, and its error rates.
+strangers agree. The register and the release together show how many people agree in all columns.
+From these numbers the adversary estimates the share of released people in the register, and its
+error rates.
 
-The adversary compares every released record with every entry. Agreements and disagreements are
-weighed as Fellegi and Sunter (1969) do. If sure enough, the adversary names the entry with the
-largest score (one at random if several share it). The attack succeeds when the named person is the
-record's.
+The adversary compares every released record with every entry, and weights agreements and
+disagreements as in Fellegi and Sunter (1969). If the posterior is high enough, the adversary names
+the entry with the largest score (a random one if several share it). The attack succeeds if the
+named person is the record's.
 """
 
 from __future__ import annotations
@@ -41,12 +42,15 @@ CURVE_POINTS = 25
 class LinkageClaims:
     """The adversary's claim for each subject of the release (n,), before ties are broken.
 
-    posterior : in [0, 1], the certainty of the one name that would be given; 0 = there is none.
-    right : in [0, 1], the chance that the name is the subject's: the subject's own share of the
-        entries with the highest score.
-    guessed : in [0, 1], the baseline: the same for a name drawn from the entries with the same
-        released values. If there is none, the name is drawn from the whole register.
-    present : bool, the subject is in the register.
+    Attributes
+    ----------
+    subject : the subject's number.
+    posterior : in [0, 1], the probability of the named entry. 0 if there is no candidate.
+    right : in [0, 1], the probability that the named entry is the subject's: the subject's own
+        share of the entries with the highest score.
+    guessed : in [0, 1], the baseline: the same probability for a name drawn from the entries with
+        the same released values. If there are none, the name is drawn from the whole register.
+    present : bool, whether the subject is in the register.
     """
 
     subject: NDArray[np.int64]
@@ -64,10 +68,11 @@ def link(
     overlap: float | None = None,
     chance: StrangerChance | None = None,
 ) -> tuple[LinkageClaims, HitMiss]:
-    """Find the best names for every subject, and return the model that it was done with.
+    """Find the best candidates for every subject, and return them with the model used.
 
-    A subject with several rows is claimed once, by the most certain row. Subjects of the same
-    values are rivals for the entries that fit them all: an entry is one person's.
+    A subject with several rows gets one claim, from the row with the highest posterior. Each entry
+    belongs to one person, so subjects with the same values compete for the entries that fit them
+    all.
     """
     comparable = np.any(register.codes >= 0, axis=0)
     shown = np.where(comparable, release.codes, MISSING)
@@ -105,18 +110,26 @@ def link(
 
 
 def _outside(own: NDArray[np.float64], entries: int) -> NDArray[np.float64]:
-    """Return the share of agreeing entries that are nobody's of the release, at least one entry.
+    """Return the share of agreeing entries that belong to nobody in the release.
 
-    `own` entries are of the release, weighed by how much oftener it shows the same values. They
-    agree in every column only where their people are alike, and are then counted as rivals, not
-    as strangers who agree by chance.
+    The share is that of at least one entry. `own` is the number of entries of released people,
+    weighted by how much more frequent the same values are in the release. Such an entry agrees in
+    every column only with records of equal people. It is then counted as a competitor, and not as a
+    stranger who agrees by chance.
     """
     return np.maximum(1 - own / max(entries, 1), 1 / max(entries, 1))
 
 
 @dataclass(frozen=True)
 class RegisterPairs:
-    """Subjects of the release, their combinations, and their own register entries (p, q)."""
+    """Pairs of a released subject's combination and one of the subject's own register entries.
+
+    Attributes
+    ----------
+    of : (p,) the subject's position.
+    combination : (p,) the number of the subject's combination.
+    held : (p, q) the codes of the register entry.
+    """
 
     of: NDArray[np.intp]
     combination: NDArray[np.intp]
@@ -151,7 +164,7 @@ def _at_top(
 def _guess_names(
     pairs: RegisterPairs, patterns: AgreementPatterns, combination: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Return the chance that a name drawn from the entries of the same values is the subject's."""
+    """Return the probability that a name drawn from the entries with the same values is right."""
     n, held = len(combination), _list_known_columns(patterns)
     same = np.all((pairs.held == patterns.combinations[pairs.combination])[:, held], axis=1)
     own_same, own = (np.bincount(of, minlength=n) for of in (pairs.of[same], pairs.of))
@@ -162,7 +175,7 @@ def _guess_names(
 def _subjects_by_combination(
     subject: NDArray[np.int64], combination: NDArray[np.intp], patterns: AgreementPatterns
 ) -> NDArray[np.float64]:
-    """Spread every subject evenly over its combinations, and add up."""
+    """Divide each subject evenly among its combinations, and return the sums."""
     _, of, rows = np.unique(subject, return_inverse=True, return_counts=True)
     total = np.zeros(len(patterns.combinations))
     np.add.at(total, combination, 1 / rows[of])
@@ -172,7 +185,7 @@ def _subjects_by_combination(
 def own_entries(
     subject: NDArray[np.int64], held: NDArray[np.int64]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Pair every subject, by position, with each register entry that is its own."""
+    """Pair every subject, by position, with each of its own register entries."""
     order = np.argsort(held, kind="stable")
     start = np.searchsorted(held, subject, "left", sorter=order)
     count = np.searchsorted(held, subject, "right", sorter=order) - start
@@ -182,7 +195,7 @@ def own_entries(
 
 
 def _list_known_columns(patterns: AgreementPatterns) -> list[int]:
-    """Return the columns that some entry of the register has a value in."""
+    """Return the columns in which some entry of the register has a value."""
     return sorted({column for block in patterns.blocks for column in block.columns})
 
 
@@ -203,15 +216,17 @@ def linkage(
     overlap: float | None = None,
     thresholds: Sequence[float] = (0.0, 0.5, 0.9),
 ) -> Evidence:
-    """Link a release to an identified register by q <= 10 columns, and score by true identity.
+    """Link a release to an identified register by q <= 10 columns, and score the claims.
 
-    The findings for each threshold are the share of correct claims (precision) and the share of the
-    register's people found (recall). The third is the share of people outside the register who get
-    a name: all these claims are false. Baseline: a name drawn at random within the released group.
-    Without `model` or `overlap`, EM estimates the error rates and the share in the register.
+    For each threshold the findings are precision (the share of correct claims) and recall (the
+    share of the register's people found). The third finding is the false-positive rate: the share
+    of people outside the register who get a name. The baseline draws a random name within the
+    released group. Without `model` or `overlap`, EM estimates the error rates and the share of
+    people in the register.
 
     Guarantee: the scores are exact, equal to comparing every pair. Without errors, and at threshold
-    0, the expected precision is the mean of 1 / g, g the register's entries in the record's group.
+    0, the expected precision is the mean of 1 / g. Here g is the number of register entries in the
+    record's group.
     """
     same_columns(columns, release, register)
     claims, model = link(release, register, model, overlap=overlap)
@@ -241,7 +256,7 @@ def linkage(
 def findings_at(
     claims: LinkageClaims, right: NDArray[np.bool_], guessed: NDArray[np.bool_], threshold: float
 ) -> tuple[Finding, ...]:
-    """Count claims, people found and false claims at one threshold."""
+    """Return precision, recall and false-positive rate at one threshold."""
     claimed = (claims.posterior >= threshold) & (claims.posterior > 0)
     sure = Note("at least {sure:.0%} sure", {"sure": threshold})
     at = sure if threshold > 0 else Note("always claiming")
@@ -275,12 +290,12 @@ def findings_at(
 
 
 def _rate(hit: NDArray[np.bool_], of: NDArray[np.bool_]) -> Rate:
-    """Count subjects, one trial each: the design effect is 1."""
+    """Return the rate of `hit` among `of`, with one trial per subject: the design effect is 1."""
     return Rate(int(np.sum(hit & of)), int(np.sum(of)))
 
 
 def curves_of(claims: LinkageClaims, right: NDArray[np.bool_]) -> tuple[Curve, ...]:
-    """Draw precision and recall for ever more claims, the surest first."""
+    """Return precision and recall by the share of subjects claimed, highest posterior first."""
     sure = np.sort(claims.posterior[claims.posterior > 0])
     if len(sure) == 0:
         return ()
@@ -299,7 +314,7 @@ def _curve(name: str, share: tuple[float, ...], rates: Sequence[Rate]) -> Curve:
 
 
 def _missing(register: IntervalRecords, columns: Sequence[str]) -> dict[str, float]:
-    """Return the share of the register's entries without a value, of columns that lack some."""
+    """Return the share of entries without a value, for each column of the register with gaps."""
     lacking = np.sum(register.codes < 0, axis=0) / max(len(register), 1)
     return {c: float(share) for c, share in zip(columns, lacking, strict=True) if share > 0}
 

@@ -1,23 +1,24 @@
-"""Minimality: infer sensitive values from the cuts that the policy does not have.
+"""Infer sensitive values from the splits that the policy does not have.
 
-The adversary knows the algorithm: it cuts wherever a cut lowers the loss and keeps the constraints,
-which the manifest states. The adversary also has a register with the exact quasi-identifiers of
-everybody in the release, without the sensitive values. So the adversary knows which further cuts
-would have left k people on both sides.
+The adversary knows the algorithm: it splits wherever a split lowers the loss and satisfies the
+constraints, which the manifest states. The adversary also has a register with the exact
+quasi-identifiers of everybody in the release, without the sensitive values. The adversary therefore
+knows which further splits would have left k people on both sides.
 
-None was made, so each would have broken l-diversity or t-closeness. In every one of them, some side
-has too few values, or too uneven ones. The adversary considers all ways to give a group's released
-sensitive values to its people. Only those remain that break the rule in each of these cuts (Wong,
-Fu, Wang, Pei: Minimality attack in privacy preserving data publishing, VLDB 2007). Without the
-inference all ways are equally likely, and everybody's chances are the group's.
+None of these splits was made, so each would have broken l-diversity or t-closeness. In each of
+them, one side has too few sensitive values, or values that are too uneven. The adversary considers
+all assignments of a group's released sensitive values to its people. Only assignments that break
+the rule in each of these splits remain possible (Wong, Fu, Wang, Pei: Minimality attack in privacy
+preserving data publishing, VLDB 2007). Without this inference all assignments are equally likely,
+and each person's probabilities are the group's shares.
 
-The attack assumes that the policy has the least loss. If it was pruned further for less risk, a cut
-may be missing for that alone, and the adversary is misled. A small doubt of each cut allows for
-this.
+The attack assumes that the policy has the least loss. If it was pruned further for lower risk,
+pruning alone may explain a missing split, and the adversary is misled. A small doubt about each
+split allows for this.
 
-A tree's cut divides one group. A global policy's cut divides all groups at once, and is not made if
-it breaks the rule in any of them. For each group, the adversary includes the chance that other
-groups broke it.
+A tree's split divides one group. A global policy's split divides all groups at once, and is not
+made if it breaks the rule in any of them. For each group, the adversary therefore includes the
+probability that other groups broke the rule.
 """
 
 from __future__ import annotations
@@ -40,25 +41,28 @@ Floats = NDArray[np.float64]
 Bits = NDArray[np.bool_]
 
 DOUBT = 1e-3
-"""Chance that a cut is missing for another reason than the rule."""
+"""Probability that a split is missing for another reason than the rule."""
 SURE = 0.9
 MOST_CUTS, MOST_GROUPS = 48, 300
 DRAWS, ENOUGH = 20_000, 100.0
-"""Worlds drawn, of any order; and the number of equal weight that they must be worth."""
+"""The number of random assignments, and the effective number of equal weight that suffices."""
 CHAINS, STEPS = 24, 60
 LOOKS = 20_000_000
-"""People looked at in the worlds drawn of one group, at most."""
+"""The largest number of people drawn in all assignments of one group together."""
 WORK = 10_000_000_000
-"""Counts made in all groups, at most: some ten seconds."""
+"""The largest number of counts in all groups together: about ten seconds."""
 
 
 @dataclass(frozen=True)
 class PromisedRules:
-    """Hold the manifest's promises for every group: k people, and values of a sensitive column.
+    """The constraints of the manifest on every group: k people, and rules on a sensitive column.
 
-    least : people of a group, at least. distinct, entropy : the l of distinct and entropy
-        l-diversity.
-    t, ordered : the largest distance from everybody, ordered for numbers.
+    Attributes
+    ----------
+    least : k, the smallest number of people of a group.
+    distinct, entropy : the l of distinct and of entropy l-diversity.
+    t : the t of t-closeness, the largest distance from the distribution of all people.
+    ordered : whether the distance is that of ordered values, as for numbers.
     """
 
     least: int = 1
@@ -69,11 +73,11 @@ class PromisedRules:
 
     @property
     def are_diverse(self) -> bool:
-        """Whether the rules limit the sensitive column."""
+        """Return whether the rules limit the sensitive column."""
         return self.distinct > 1 or self.entropy > 1 or self.t < 1
 
     def of(self, values: NDArray[np.int64]) -> SensitiveRows:
-        """Return the rules as kernels read them, `values` being everybody's."""
+        """Return the rules in the form that the kernels read, given the values of all people."""
         none = np.zeros(0, dtype=np.int64)
         whole = np.bincount(values).astype(np.float64)
         return SensitiveRows(
@@ -91,10 +95,13 @@ class PromisedRules:
 
 @dataclass(frozen=True)
 class MissingCuts:
-    """Cuts that a group does not have, though k people would be on both sides.
+    """Splits that a group does not have, although both sides would have k people.
 
-    column, after : (cuts,) which column is divided after which place. number : (cuts,) which of
-    the policy's cuts each is: one of a global policy divides several groups.
+    Attributes
+    ----------
+    column, after : (cuts,) the column that each split divides, and the position after which it
+        does.
+    number : (cuts,) the number of each split. One split of a global policy divides several groups.
     """
 
     column: NDArray[np.int64]
@@ -102,12 +109,12 @@ class MissingCuts:
     number: NDArray[np.int64]
 
     def above(self, places: Places) -> Bits:
-        """Return (cuts, people) who would be on the upper side."""
+        """Return a mask (cuts, people) of the people on the upper side of each split."""
         return np.greater(places[:, self.column].T, self.after[:, None])
 
 
 def cuts_of_tree(people: ExactRows, least: int, rng: np.random.Generator) -> dict[int, MissingCuts]:
-    """Return, by group, the cuts of it alone that leave `least` people on both sides."""
+    """Return, by group, the splits of that group that leave `least` people on both sides."""
     found, number = {}, 0
     for group in people.groups_of(2 * least, rng):
         own = people.places[people.rows_of(group)]
@@ -126,7 +133,7 @@ def cuts_of_tree(people: ExactRows, least: int, rng: np.random.Generator) -> dic
 
 
 def _evenest(own: Places, cuts: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the cuts that divide people most evenly, one of those with an equal division."""
+    """Return at most `MOST_CUTS` splits with the most even sides, one for each division."""
     sides: dict[bytes, tuple[float, tuple[int, int]]] = {}
     for column, after in cuts:
         above = own[:, column] > after
@@ -136,7 +143,7 @@ def _evenest(own: Places, cuts: Sequence[tuple[int, int]]) -> list[tuple[int, in
 
 
 def cuts_of_all(people: ExactRows, least: int) -> dict[int, MissingCuts]:
-    """Return, by group, the cuts of all groups at once that leave `least` people in each part."""
+    """Return, by group, the global splits that leave `least` people in each part of every group."""
     known = people.group >= 0
     places, group = people.places[known], people.group[known]
     whole, found = np.bincount(group), list[tuple[int, int, int, int]]()
@@ -158,7 +165,7 @@ def cuts_of_all(people: ExactRows, least: int) -> dict[int, MissingCuts]:
 
 @dataclass(frozen=True)
 class SensitivePeople:
-    """Hold one sensitive column: the value of each person, >= 0, and the promised rules."""
+    """One sensitive column: the value of each person, >= 0, and the rules promised for it."""
 
     values: NDArray[np.int64]
     rules: PromisedRules
@@ -166,7 +173,7 @@ class SensitivePeople:
 
 @dataclass(frozen=True)
 class GroupBelief:
-    """Hold the adversary's beliefs on the people of one group: (people, values), rows sum to 1."""
+    """The adversary's beliefs about one group: (people, values), with rows that sum to 1."""
 
     group: int
     people: NDArray[np.intp]
@@ -180,11 +187,11 @@ def beliefs(
     cuts: Mapping[int, MissingCuts],
     rng: np.random.Generator,
 ) -> list[GroupBelief]:
-    """Return the adversary's beliefs on one column after missing cuts, for each divided group.
+    """Return the adversary's beliefs about one column after missing splits, by divided group.
 
-    The function uses a group's values, but not which person has which: the attack infers that. At
-    most 300 groups, drawn at random, and fewer if they are large. Cost: O(people x cuts x values) a
-    group.
+    The function uses the values of a group, but not their assignment to people, which the attack
+    infers. It considers at most 300 groups, drawn at random, and fewer if they are large. Cost:
+    O(people x cuts x values) per group.
     """
     groups = rng.permutation(np.array(sorted(cuts), dtype=np.int64))
     elsewhere = _chances_elsewhere(people, columns, which, cuts, rng)
@@ -210,7 +217,11 @@ def _weigh_worlds(
     rules: SensitiveRows,
     rng: np.random.Generator,
 ) -> Floats:
-    """Weigh who has which value over worlds: drawn where these suffice, else sought by steps."""
+    """Return (people, values) weights of who has which value, summed over possible assignments.
+
+    Assignments are drawn independently if that gives enough weight. Otherwise Markov chains explore
+    them.
+    """
     seeds = rng.integers(2**31, size=CHAINS + 1).tolist()
     draws = min(DRAWS, LOOKS // above.size)
     drawn, worth = drawn_worlds(values, above, doubt, rules, draws, seeds[0])
@@ -228,14 +239,14 @@ def _chances_elsewhere(
     cuts: Mapping[int, MissingCuts],
     rng: np.random.Generator,
 ) -> dict[int, Floats]:
-    """Return, by group, how likely each of its cuts breaks a rule elsewhere.
+    """Return, by group, the probability that each of its splits breaks a rule elsewhere.
 
-    In another group that it divides, or of another sensitive column.
+    "Elsewhere" is another group that the split divides, or another sensitive column.
     """
     numbers = np.concatenate([np.zeros(0, np.int64), *(one.number for one in cuts.values())])
     if len(np.unique(numbers)) == len(numbers) and len(columns) == 1:
         return {group: np.zeros(len(one.number)) for group, one in cuts.items()}
-    kept = np.zeros(numbers.max(initial=-1) + 1)  # log of the chance that a cut breaks nothing
+    kept = np.zeros(numbers.max(initial=-1) + 1)  # log probability that a split breaks no rule
     own_kept = {group: np.zeros(len(one.number)) for group, one in cuts.items()}
     for at, column in enumerate(columns):
         rules = column.rules.of(column.values)
@@ -266,12 +277,12 @@ def minimality(
     rng: np.random.Generator,
     held_out: tuple[ExactRows, NDArray[np.int64]] | None = None,
 ) -> Evidence:
-    """Guess a sensitive column from the cuts that the policy does not have.
+    """Guess a sensitive column from the splits that the policy does not have.
 
-    The rate is the share of right guesses for people in groups that a missing cut divides. The
-    baseline guesses from the group's released values. The control guesses for people in such a
-    group who were never released: this is knowledge about the group's parts. A second rate covers
-    the claims of which the adversary is 90% sure.
+    The rate is the share of right guesses for people in groups that a missing split divides. The
+    baseline guesses from the group's released values. The control guesses for people who were never
+    released but fit such a group, which measures knowledge about the group's parts. A second rate
+    covers the claims of which the adversary is 90% sure.
     """
     least = columns[which].rules.least
     cuts = cuts_of_tree(people, least, rng) if is_tree else cuts_of_all(people, least)
@@ -326,9 +337,9 @@ def minimality(
 def _score_guesses(
     found: Sequence[GroupBelief], values: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
-    """Score each group's guesses: by beliefs, by the group's shares, and the sure beliefs alone.
+    """Score the guesses of each group by beliefs, by the group's shares, and by sure beliefs.
 
-    The fourth list has the share of the group with the claimed value.
+    The fourth list contains the share of the group with the claimed value.
     """
     right, before, sure, shown = [], [], [], []
     for one in found:
@@ -344,12 +355,12 @@ def _score_guesses(
 
 
 def _guesses(chances: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the likeliest value of each person, one of several at random."""
+    """Return the likeliest value of each person, a random one of several."""
     return np.asarray(np.argmax(chances + rng.random(chances.shape) * 1e-9, axis=1))
 
 
 def _rate(hits: Sequence[NDArray[Any]]) -> Rate:
-    """Return the rate of guesses that come group by group, where they hang together."""
+    """Return the rate of guesses that are clustered by group."""
     return Rate.from_clusters([float(one.sum()) for one in hits], [len(one) for one in hits])
 
 
@@ -361,7 +372,7 @@ def _control(
     values: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> Rate:
-    """Guess for people who were never released: use the beliefs on people on the same sides."""
+    """Guess for people never released, by beliefs about people on the same sides of the splits."""
     hits = []
     for one in found:
         own = others.rows_of(one.group)

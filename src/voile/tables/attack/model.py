@@ -1,11 +1,12 @@
-"""The weights of Fellegi and Sunter (1969) under the hit-miss model of Copas and Hilton (1990).
+"""Compute Fellegi-Sunter weights (1969) under the hit-miss model of Copas and Hilton (1990).
 
-A register column is wrong with probability e. If it is right ("hit"), the register and the release
-agree. If it is wrong ("miss"), the register has the value of some other person who agrees in the
-hits. Let Q(T) be the chance that a stranger agrees on at least the columns T. A pair that agrees on
-exactly the columns S then has this likelihood ratio of one person to strangers:
+A value of a register column is wrong with probability e. If it is right (a hit), the register and
+the release agree. If it is wrong (a miss), the register has the value of some other person who
+agrees in the hits. Let Q(T) be the probability that a stranger agrees on at least the columns T.
+Consider a pair that agrees on exactly the columns S. Its likelihood ratio of one person to
+strangers is:
 
-    sum over T inside S of (product over T of 1 - e) (product over the others of e) / Q(T).
+  sum over T inside S of (product over T of 1 - e) (product over the others of e) / Q(T).
 
 For independent columns this is the product, column by column, of m / u and e of Fellegi and Sunter.
 A column that is missing on either side is in neither product. A missing column is evidence only if
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.tables.attack.patterns import AgreementPatterns, RegisterBlock, subset_sums
 
-TIED = 1 - 1e-9  # two products of the same ratios in another order differ by rounding only
+TIED = 1 - 1e-9  # equal products differ by rounding errors if their factors are in another order
 ROWS_AT_ONCE = 4096
 
 Floats = NDArray[np.float64]
@@ -31,17 +32,20 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RegisterGaps:
-    """How often register entries lack each column: a person's own entry, and anybody's.
+    """How often register entries lack each column: a person's own entry, and any entry.
 
-    `own` (2, q), in [0, 1], where the release shows the value and where it lacks it too;
-    `anybody` (q,), in [0, 1].
+    Attributes
+    ----------
+    own : (2, q) in [0, 1]. Row 0 applies if the release has the value, row 1 if the release lacks
+        it too.
+    anybody : (q,) in [0, 1].
     """
 
     own: Floats
     anybody: Floats
 
     def ratio(self, combinations: NDArray[np.int32], columns: tuple[int, ...]) -> Floats:
-        """Return how much likelier (c,) a person's own entry has values in just these columns."""
+        """Return how much likelier (c,) a person's own entry has exactly these columns."""
         has = np.isin(np.arange(len(self.anybody)), columns)
         own = np.where(combinations < 0, self.own[1], self.own[0])
         usual = np.where(has, 1 - self.anybody, self.anybody)
@@ -52,7 +56,7 @@ class RegisterGaps:
 class HitMiss:
     """The adversary's beliefs: error rate of each column, share of people in the register, gaps.
 
-    Without `gaps`, a value that the register lacks says nothing.
+    Without `gaps`, a missing value of the register is no evidence.
     """
 
     errors: Floats
@@ -73,9 +77,14 @@ class HitMiss:
 
 @dataclass(frozen=True)
 class BestCandidates:
-    """The best candidates for each released combination (c,): likelihood ratio, ties, posterior.
+    """The best candidates for each released combination (c,).
 
-    The posterior is that of one given of the `tied` entries, against all others and nobody.
+    Attributes
+    ----------
+    ratio : the largest likelihood ratio.
+    tied : the number of entries with that ratio.
+    posterior : the probability of one given entry of them, compared with all other entries and with
+        no entry.
     """
 
     ratio: Floats
@@ -86,11 +95,12 @@ class BestCandidates:
 def best_candidates(
     patterns: AgreementPatterns, chances: Floats, model: HitMiss, alike: NDArray[np.int64]
 ) -> BestCandidates:
-    """Find, for each released combination, the best entries and their posterior.
+    """Find the best entries for each released combination, and their posterior.
 
-    `chances` is (c, 2^q), how likely a stranger agrees on at least each set of columns; `alike`
-    (c,) >= 1, the released subjects that show each combination. Cost: O(c 2^q) for each block.
-    Exact up to rounding (ties within 1e-9); the posterior of one of several alike: `_of_one`.
+    `chances` is (c, 2^q), the probability that a stranger agrees on at least each set of columns.
+    `alike` (c,) >= 1 is the number of released subjects with each combination. Cost: O(c 2^q) for
+    each block. Exact up to rounding (ties within 1e-9). The posterior of one of several equal
+    entries is that of `_of_one`.
     """
     c = len(patterns.combinations)
     ratio, tied, total = np.zeros(c), np.zeros(c, dtype=np.int64), np.zeros(c)
@@ -112,15 +122,16 @@ def best_candidates(
 def _of_one(
     weight: Floats, tied: NDArray[np.int64], alike: NDArray[np.int64], others: Floats
 ) -> Floats:
-    """Return the probability that one given of the best entries is one given subject's.
+    """Return the probability that a given one of the best entries is a given subject's.
 
-    `alike` subjects share `tied` best entries, and no entry is two people's. Consider all ways to
-    give b of them an entry, each counted `weight`^b x `others`^(alike - b). The probability of a
-    pair obeys f(n, k) = weight / (k weight + others v(n - 1)), v(n) = 1 / (1 - n f(n, k)), v(0) =
-    1.
+    `alike` subjects share `tied` best entries, and no entry belongs to two people. Consider all
+    ways to give b of the subjects an entry, each with the weight `weight`^b x `others`^(alike - b).
+    The probability of a pair obeys f(n, k) = weight / (k weight + others v(n - 1)), v(n) = 1 / (1 -
+    n f(n, k)), v(0) = 1.
 
-    This is its solution if v changes slowly, with n the smaller of the two numbers. (Exchanging
-    both gives the same sum.) It is exact if one of them is 1, and within 3% of the sum elsewhere.
+    The function returns the solution for a slowly changing v, where n is the smaller of the two
+    numbers. (Exchanging both numbers gives the same sum.) The solution is exact if one of them is
+    1, and otherwise within 3% of the sum.
     """
     fewer, more = np.minimum(alike, tied), np.maximum(alike, tied)
     surplus = others - (more - fewer + 1) * weight
@@ -132,14 +143,15 @@ def _of_one(
 def ratios(
     block: RegisterBlock, combinations: NDArray[np.int32], chances: Floats, model: HitMiss
 ) -> Floats:
-    """Return the likelihood ratio of each pattern of a block's entries, (rows, 2 ** columns)."""
+    """Return the likelihood ratio of each agreement pattern of a block, (rows, 2 ** columns)."""
     return subset_sums(hits(block, combinations, model) / chances[:, block.sets])
 
 
 def hits(block: RegisterBlock, combinations: NDArray[np.int32], model: HitMiss) -> Floats:
-    """Return how likely a person's entry has the block's columns, exactly each set of them right.
+    """Return the probability that a person's entry is right in exactly each set of columns.
 
-    Over how likely anybody's entry has these columns.
+    The entry has the block's columns. If gaps are known, the probability is divided by that of any
+    entry having these columns.
     """
     likely = np.ones((len(combinations), 1))
     if model.gaps is not None:
@@ -152,5 +164,5 @@ def hits(block: RegisterBlock, combinations: NDArray[np.int32], model: HitMiss) 
 
 
 def pieces(rows: int) -> Iterator[slice]:
-    """Cut so many rows into slices that a table of their patterns fits in memory."""
+    """Return slices of the rows that are short enough for a table of patterns to fit in memory."""
     return (slice(start, start + ROWS_AT_ONCE) for start in range(0, rows, ROWS_AT_ONCE))

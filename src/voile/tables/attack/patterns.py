@@ -1,9 +1,9 @@
-"""How many register entries agree with a released combination on exactly which columns.
+"""Count the register entries that agree with a released combination on exactly each set of columns.
 
-A score of Fellegi and Sunter depends on the pair only through its agreement pattern. Counting
-patterns replaces records x entries comparisons by one group-by for each subset of columns. The
-entries that agree on *at least* a subset are a group's size. A Moebius inversion over the subsets
-turns these into entries that agree on *exactly* it.
+A Fellegi-Sunter score depends on a pair only through its agreement pattern. Counting patterns
+replaces records x entries comparisons by one group-by for each subset of columns. The number of
+entries that agree on *at least* a subset is a group's size. A Moebius inversion over the subsets
+converts these numbers to entries that agree on *exactly* each subset.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ MAX_COLUMNS = 10
 class RegisterBlock:
     """The register entries that have a value in exactly these columns, by agreement.
 
-    `counts[i, a]` entries agree with combination i on exactly the columns whose bit is set in a;
-    bit b stands for `columns[b]`.
+    `counts[i, a]` entries agree with combination i on exactly the columns with a set bit in a. Bit
+    b corresponds to `columns[b]`.
     """
 
     columns: tuple[int, ...]
@@ -34,7 +34,7 @@ class RegisterBlock:
 
     @property
     def sets(self) -> NDArray[np.intp]:
-        """Return the set of columns of each second index of `counts`: bit j is column j."""
+        """Return the set of columns for each second index of `counts`: bit j is column j."""
         sets = [0]
         for j in self.columns:
             sets += [each | 1 << j for each in sets]
@@ -42,7 +42,7 @@ class RegisterBlock:
 
     @property
     def entries(self) -> int:
-        """How many register entries these are."""
+        """Return the number of register entries of the block."""
         return int(self.counts[:1].sum())
 
     @property
@@ -58,7 +58,7 @@ class RegisterBlock:
 class AgreementPatterns:
     """Distinct released combinations compared with a register of m entries.
 
-    A missing value, -1, agrees with nothing; all counts of a combination sum to m.
+    A missing value, -1, agrees with no value. All counts of a combination sum to m.
     """
 
     combinations: NDArray[np.int32]
@@ -67,7 +67,7 @@ class AgreementPatterns:
 
     @property
     def whole(self) -> int:
-        """The set of all columns that some entry has a value in: bit j is column j."""
+        """Return the set of all columns in which some entry has a value: bit j is column j."""
         return sum(1 << j for j in {j for block in self.blocks for j in block.columns})
 
     def select(self, rows: slice | NDArray[np.intp]) -> AgreementPatterns:
@@ -76,9 +76,12 @@ class AgreementPatterns:
 
     @property
     def at_least(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Count entries that agree with each combination on at least each set of columns, (c, 2^q).
+        """Count entries that agree with each combination on at least each set of columns.
 
-        And, (2^q,), how many entries have values in all columns of the set.
+        Returns
+        -------
+        agree : (c, 2^q) the number of agreeing entries.
+        comparable : (2^q,) the number of entries with values in all columns of the set.
         """
         c, q = self.combinations.shape
         agree, comparable = np.zeros((c, 1 << q)), np.zeros(1 << q, dtype=np.int64)
@@ -93,8 +96,8 @@ def agreement_patterns(
 ) -> AgreementPatterns:
     """Count the entries of `register` (m, q) by agreement with each of `combinations` (c, q).
 
-    Cost: O(2^q (m' + c) log(m' + c)) time for m' distinct entries, and 4 c 2^q bytes. This applies
-    to each set of columns that is missing together in the register; q is at most 10. Exact.
+    Cost: O(2^q (m' + c) log(m' + c)) time for m' distinct entries, and 4 c 2^q bytes. This cost
+    applies to each set of columns that is missing together in the register. q is at most 10. Exact.
 
     >>> seen = np.array([[0, 1]], dtype=np.int32)
     >>> register = np.array([[0, 1], [0, 2], [3, 3]], dtype=np.int32)
@@ -130,7 +133,7 @@ def subset_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _halves(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Yield views (rows, ..., 2, ...) that part the second axis by each bit in turn."""
+    """Yield views (rows, ..., 2, ...) that split the second axis by each bit in turn."""
     rows, size = values.shape
     for b in range(size.bit_length() - 1):
         yield values.reshape(rows, size >> b + 1, 2, 1 << b)
@@ -142,7 +145,7 @@ def _block(
     times: NDArray[np.int64],
     mask: int,
 ) -> RegisterBlock:
-    """Count, by agreement, entries that all have values in the columns of `mask`."""
+    """Count, by agreement, the entries that have values in exactly the columns of `mask`."""
     columns = tuple(j for j in range(combinations.shape[1]) if mask >> j & 1)
     both = np.concatenate([entries, combinations])[:, columns].astype(np.int64)
     counts = np.empty((len(combinations), 1 << len(columns)), dtype=np.int32)
@@ -161,16 +164,16 @@ def _count_supersets(
     start: int,
     agreed: int,
 ) -> None:
-    """Fill in how many entries agree on at least each superset of `agreed`.
+    """Fill in the number of entries that agree on at least each superset of `agreed`.
 
-    `both` has the entries and then the combinations. `groups` numbers their values in the columns
-    of `agreed`. `start` is the first column that may join.
+    `both` contains the entries, followed by the combinations. `groups` numbers their values in the
+    columns of `agreed`. `start` is the first column that may be added.
     """
     entries = len(times)
     for b in range(start, both.shape[1]):
         finer = groups * (int(both[:, b].max()) + 2) + both[:, b] + 1
         size = int(finer.max()) + 1
-        if size > 4 * len(both) + 1024:  # sort only when the numbers are too sparse to count by
+        if size > 4 * len(both) + 1024:  # too sparse for counting without a sort
             values, finer = np.unique(finer, return_inverse=True)
             size = len(values)
         totals = np.bincount(finer[:entries], weights=times, minlength=size)

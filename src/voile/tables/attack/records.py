@@ -16,10 +16,10 @@ MISSING = -1
 
 @dataclass(frozen=True)
 class IntervalRecords:
-    """Rows of a release, of a register or of held-out people, by interval number; -1 = missing.
+    """Rows of a release, a register or held-out people, as interval numbers (-1 = missing).
 
-    `subject` is the person whose row it is, from one list of true people for all `IntervalRecords`
-    of an attack. Attacks count subjects, so rows written twice change nothing.
+    `subject` is the row's person. All `IntervalRecords` of an attack number people in the same way.
+    Attacks count subjects, so repeated rows change nothing.
     """
 
     codes: NDArray[np.int32]
@@ -48,7 +48,7 @@ class IntervalRecords:
 
 
 def same_columns(columns: Sequence[str], *parts: IntervalRecords | None) -> None:
-    """Refuse parts of an attack whose codes do not have one column for each name."""
+    """Raise an error unless the codes of each part have one column for each name."""
     for part in parts:
         if part is not None and part.codes.shape[1] != len(columns):
             raise RequestError(
@@ -60,9 +60,9 @@ def same_columns(columns: Sequence[str], *parts: IntervalRecords | None) -> None
 def distinct_rows(
     codes: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
-    """Return the distinct rows in lexicographic order, and each row's place among them.
+    """Return the distinct rows in lexicographic order, and each row's position among them.
 
-    `codes` is (n, q) >= -1, q may be 0. Cost: O(q n log n) time.
+    `codes` is (n, q) >= -1, and q may be 0. Cost: O(q n log n) time.
 
     >>> rows, place = distinct_rows(np.array([[2, 0], [1, 5], [2, 0]], dtype=np.int32))
     >>> rows.tolist(), place.tolist()
@@ -82,7 +82,7 @@ def distinct_rows(
 def distinct_pairs(
     subject: NDArray[np.int64], group: NDArray[np.intp]
 ) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """Return each (subject, group) once, ordered by subject and then by group.
+    """Return each pair of subject and group once, ordered by subject and then by group.
 
     >>> s, g = distinct_pairs(np.array([7, 7, 3]), np.array([1, 1, 0]))
     >>> s.tolist(), g.tolist()
@@ -103,7 +103,7 @@ def each_subject_once(records: IntervalRecords) -> IntervalRecords:
 
 
 def first_of_each(sorted_ids: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return where each run of a sorted array begins."""
+    """Return the position at which each run of equal values of a sorted array begins."""
     starts = np.ones(len(sorted_ids), dtype=bool)
     starts[1:] = sorted_ids[1:] != sorted_ids[:-1]
     return np.flatnonzero(starts)

@@ -1,10 +1,11 @@
-"""Regrowing: make the policy again for each value of one person, and keep the values that fit.
+"""Fit the policy again for each value of one person, and keep the values that reproduce it.
 
-The adversary knows all rows but one value of one person, the public files, the program and its
-options. The person's released group bounds the value: the other rows fill all groups but one place.
-Each value of that group is put into the row, and the release is made again. A value stays possible
-if the policy and the public figures come out the same. A tree cuts where a cut gains most. One row
-more on one side of a near tie therefore moves the cut. Marginals are cut by the data as well.
+The adversary knows all rows except one value of one person, the public files, the program and its
+options. The person's released group limits the value, since the other rows account for all other
+members of the groups. The adversary puts each value of that group into the row, and makes the
+release again. A value stays possible if the policy and the public figures are the same. A tree
+splits where the gain is largest, so one more row on one side of a near tie moves the split point.
+The runs of marginals depend on the data as well.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ POSSIBLE, GUESSED = "values that remain possible", "values guessed right"
 
 @dataclass(frozen=True, kw_only=True)
 class RemainingValues:
-    """How many values of one person's column remain possible to an adversary.
+    """The numbers of values of one person's column that remain possible for an adversary.
 
-    candidates : values of the column.
-    group : values of the released group.
-    policy : values for which policy and public figures come out the same.
-    marginals : values for which the marginals do too.
-    frequent : share of the other rows that have the most frequent value.
+    Attributes
+    ----------
+    candidates : the number of values of the column.
+    group : the number of values of the released group.
+    policy : the number of values that give the same policy and public figures.
+    marginals : the number of values that give the same marginals as well.
+    frequent : the share of the other rows with the most frequent value.
     """
 
     candidates: int
@@ -39,7 +42,9 @@ class RemainingValues:
 def regrowing(
     values: Sequence[RemainingValues], *, column: str, columns: Sequence[str]
 ) -> Evidence:
-    """Count the values of a column that remain, and guess one at random; exact for these people.
+    """Count the values of a column that remain, and guess one at random.
+
+    The result is exact for the given people.
 
     >>> one = RemainingValues(candidates=70, group=20, policy=4, marginals=2, frequent=0.05)
     >>> found = regrowing([one], column="age", columns=["age", "sex"]).findings

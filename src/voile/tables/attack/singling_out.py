@@ -1,9 +1,9 @@
-"""Singling out: write a description that fits exactly one person.
+"""Single out people: write a description that fits exactly one person.
 
-The adversary takes each record that is unique in the release, on the known columns. Each becomes a
-predicate ("a woman of 40-44 in 3720x who ..."). The attack needs no name and no register. It
-succeeds when exactly one person of the whole population fits (anonymeter's frame: Giomi et al.
-2023). Cohen and Nissim 2020 explain why the baseline needs predicates of the same weight.
+The adversary takes each record that is unique in the release in the known columns. Each record
+becomes a predicate ("a woman of 40-44 in 3720x who ..."). The attack needs no name and no register.
+It succeeds if exactly one person of the whole population fits (the framework of anonymeter: Giomi
+et al. 2023). Cohen and Nissim 2020 explain why the baseline needs predicates of the same weight.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Count = Callable[[NDArray[np.int32], IntervalRecords], NDArray[np.int64]]
 
 
 def uniques(records: IntervalRecords) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the combinations (p, q) that one subject alone shows, and that subject (p,).
+    """Return the combinations (p, q) that only one subject has, and that subject (p,).
 
-    A missing value is a value of its own. Cost: O(q n log n).
+    A missing value counts as a separate value. Cost: O(q n log n).
 
     >>> r = IntervalRecords(np.array([[0], [0], [1], [1]], dtype=np.int32), np.array([5, 6, 7, 7]))
     >>> [x.tolist() for x in uniques(r)]
@@ -49,7 +49,7 @@ def uniques(records: IntervalRecords) -> tuple[NDArray[np.int32], NDArray[np.int
 
 
 def fitting(predicates: NDArray[np.int32], people: IntervalRecords) -> NDArray[np.int64]:
-    """Count the people who fit each predicate (p, q): equal in every column, missing included."""
+    """Count the people who are equal to each predicate (p, q), including its missing values."""
     _, place = distinct_rows(np.concatenate([predicates, people.codes]))
     _, group = distinct_pairs(people.subject, place[len(predicates) :])
     return np.bincount(group, minlength=int(place.max(initial=-1)) + 1)[place[: len(predicates)]]
@@ -58,11 +58,11 @@ def fitting(predicates: NDArray[np.int32], people: IntervalRecords) -> NDArray[n
 def drawn_from_margins(
     predicates: NDArray[np.int32], records: IntervalRecords, rng: np.random.Generator
 ) -> NDArray[np.int32]:
-    """Draw as many predicates, of the same weight, from the margins of the release.
+    """Draw the same number of predicates, of the same weight, from the margins of the release.
 
-    A predicate's weight is the product of its values' shares in the release. Each given predicate
-    is answered by the one of nearest weight in a pool, 20 times as large, whose values are drawn
-    column by column, independently. The margins count a subject once for each combination.
+    The weight of a predicate is the product of its values' shares in the release. A pool 20 times
+    as large is drawn, column by column and independently. Each given predicate is matched with the
+    one of nearest weight in the pool. The margins count a subject once for each combination.
     """
     if len(predicates) == 0:
         return predicates
@@ -94,21 +94,22 @@ def singling_out(
     joined: bool = False,
     count: Count = fitting,
 ) -> Evidence:
-    """Try every predicate that isolates a released person against the population.
+    """Test every predicate that isolates a released person against the population.
 
-    `count` counts the people who fit each predicate. If it reads people by other codes than the
-    release's, `people` are the released ones by these.
+    `count` counts the people who fit each predicate. If it uses other codes than the release,
+    `people` are the released people in those codes.
 
     The findings are:
 
-    - predicates that fit one person of the population, with random predicates of the same weight as
-      baseline,
-    - the same among equally many released and held-out people,
-    - the shares of subjects that are unique in the release, alone and with the `kept` columns,
-    - and by all of their rows, if these are `joined` by pseudonyms.
+    - the share of predicates that fit one person of the population. The baseline uses random
+      predicates of the same weight,
+    - the same share among equal numbers of released and of held-out people,
+    - the shares of subjects that are unique in the release, in the known columns, and with the
+      `kept` columns,
+    - the share that is unique by all rows, if pseudonyms make the rows of a person `joined`.
 
-    A released person outside the population never counts as singled out. Exact but for the two
-    draws.
+    A released person outside the population never counts as singled out. Exact except for the two
+    random draws.
     """
     same_columns(columns, release, population, held_out)
     described = uniques(release)
@@ -175,7 +176,7 @@ def _in_population(
 
 
 def _isolating(fit: NDArray[np.int64], owner: NDArray[np.int64] | None = None) -> Rate:
-    """Count the predicates that `fit` one person; a subject may own several of them."""
+    """Return the rate of predicates that `fit` one person, clustered by their owners."""
     hits = fit == 1
     if owner is None:
         return Rate(int(hits.sum()), len(hits))
@@ -189,7 +190,10 @@ def _against_held_out(
     rng: np.random.Generator,
     count: Count,
 ) -> Finding:
-    """Compare equally many released and held-out people, for isolation depends on how many."""
+    """Compare equal numbers of released and held-out people.
+
+    The numbers must be equal since isolation depends on them.
+    """
     predicates, owner = described
     released, others = np.unique(release.subject), np.unique(held_out.subject)
     n = min(len(released), len(others))
@@ -207,7 +211,7 @@ def _against_held_out(
 
 
 def _by_all_rows(release: IntervalRecords, subjects: int) -> Finding | None:
-    """Count the people unique by all their combinations; None where each shows one."""
+    """Count people who are unique by all their combinations, or None if each has only one."""
     subject, place = distinct_pairs(release.subject, distinct_rows(release.codes)[1])
     if len(subject) == subjects:
         return None

@@ -1,4 +1,4 @@
-"""Ordered domains: the values of a quasi-identifier, in the order that cuts divide (3.2.1)."""
+"""Define ordered domains: a quasi-identifier's values, with split points between them (3.2.1)."""
 
 from __future__ import annotations
 
@@ -26,18 +26,20 @@ OUTSIDE = -1
 
 @dataclass(frozen=True)
 class ValueDomain(BriefRepr):
-    """The distinct values of one quasi-identifier, in order; null, where there is one, is last.
+    """The distinct values of one quasi-identifier, in order, with null last if it occurs.
 
-    n values give n - 1 cuts: cut i lies between values i and i + 1.
+    A domain of n values has n - 1 split points: number i lies between values i and i + 1.
 
+    Attributes
+    ----------
     column : the quasi-identifier's name.
     values : canonical values, distinct, in order, at least two.
-    parser : how raw cells become such values.
-    levels : (levels, n - 1) bool, the cuts of each level of a hierarchy, finest first; none where
-        the domain did not come from one.
-    declared : (n,) bool, public values: the user listed them or a population table counts them;
-        () where none is.
-    free : whether the values have no order, so that a tree may part them in any two sets.
+    parser : the parser that converts raw cells to canonical values.
+    levels : (levels, n - 1) bool, the split points of each level of a hierarchy, finest first.
+        Empty if the domain was not built from a hierarchy.
+    declared : (n,) bool, public values: values that the user listed or that a population table
+        counts. Empty if there are none.
+    free : whether the values have no order, so that a tree may divide them into any two sets.
     """
 
     shows = (
@@ -72,7 +74,7 @@ class ValueDomain(BriefRepr):
 
     @cached_property
     def position(self) -> dict[Value, int]:
-        """Return the place of each value in the order."""
+        """Return the position of each value in the order."""
         return {value: i for i, value in enumerate(self.values)}
 
     @property
@@ -81,17 +83,17 @@ class ValueDomain(BriefRepr):
 
     @cached_property
     def is_declared(self) -> NDArray[np.bool_]:
-        """Which values are public: listed by the user, or counted in a population table."""
+        """Return a mask of public values: listed by the user, or in a population table."""
         return np.array(self.declared or (False,) * len(self), dtype=np.bool_)
 
     @property
     def is_scale(self) -> bool:
-        """Whether values are numbers, dates or times, so that a cut lies between any two."""
+        """Return whether the values are numbers, dates or times, so that any two can be split."""
         return self.parser.is_scale
 
     @cached_property
     def is_contiguous(self) -> bool:
-        """Whether each value ends where the next begins: bins, or days in a row."""
+        """Return whether each value ends where the next begins, as bins or consecutive days do."""
         if self.parser.edges or self.parser.kind not in ("integer", "date", "time"):
             return bool(self.parser.edges)
         known = self.values[: len(self) - self.nullable]
@@ -99,7 +101,7 @@ class ValueDomain(BriefRepr):
         return last - first + 1 == len(known)
 
     def covers_more(self, place: int) -> bool:
-        """Return whether a value represents others as well: a bin, or a coded top or bottom."""
+        """Return whether a value also represents others: a bin, or a coded bottom or top."""
         return bool(self.parser.edges) or self.values[place] in self._coded_ends
 
     @cached_property
@@ -108,7 +110,7 @@ class ValueDomain(BriefRepr):
         return tuple(end for end in ends if end is not None)
 
     def labels(self, bounds: Sequence[tuple[int, int]]) -> tuple[str, ...]:
-        """Write each interval of values (first, last), both included, all in one style.
+        """Return labels for intervals of values (first, last), both included, all in one style.
 
         >>> age = ValueDomain("age", tuple(range(106)), CellParser("integer"))
         >>> age.labels([(0, 17), (18, 44), (45, 105)])
@@ -122,7 +124,7 @@ class ValueDomain(BriefRepr):
         return label_intervals(self.parser.kind, self.parser.by, self.values, bounds)
 
     def labels_of(self, sets: NDArray[np.bool_]) -> tuple[str, ...]:
-        """Write sets of values, (sets, values): intervals as such, others as lists.
+        """Return labels for sets of values, (sets, values): intervals as ranges, others as lists.
 
         >>> job = ValueDomain("job", ("cook", "judge", "nurse", None),
         ...                   CellParser("listed"), free=True)
@@ -136,23 +138,27 @@ class ValueDomain(BriefRepr):
         return self.labels([(int(own[0]), int(own[-1])) for own in places])
 
     def code(self, raw: Any) -> int:
-        """Return the position of a raw cell's value, or -1 where the domain lacks it."""
+        """Return the position of a raw cell's value, or -1 if the domain does not contain it."""
         try:
             return self.position.get(self.parser(raw), OUTSIDE)
         except NotInKind:
             return OUTSIDE
 
     def codes(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
-        """Return the position of every cell, -1 outside. Cost: O(cells), a parse per value."""
+        """Return the position of every cell, or -1 if the domain does not contain it.
+
+        Cost: O(cells), and one parse for each distinct cell.
+        """
         if self.parser.edges and pa.types.is_floating(column.type):
             return self._bins(column)
         cells, places = encode_cells(column)
         return np.array([self.code(raw) for raw in cells], dtype=np.int32)[places]
 
     def _bins(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
-        """Return the bin of every float; no two numbers of 15 digits are one float.
+        """Return the bin of every float. Different numbers of 15 digits are different floats.
 
-        Outside are, as of decimals, numbers of more than 76 digits before or after the point.
+        Numbers with more than 76 digits before or after the point are outside the domain, as for
+        decimals.
         """
         numbers = _as_written(column).to_numpy(zero_copy_only=False)
         if missing := self.parser.missing_numbers:
@@ -167,16 +173,16 @@ class ValueDomain(BriefRepr):
 
 
 def _as_written(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return floats as float64, .1 of 32 bits as .1 of 64; NaN as null."""
+    """Convert floats to float64 by their decimal text (32-bit .1 becomes .1), and NaN to null."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     known = pc.if_else(pc.is_nan(whole), pa.scalar(None, whole.type), whole)
     return known if known.type == pa.float64() else known.cast(pa.string()).cast(pa.float64())
 
 
 def encode_cells(column: pa.Array | pa.ChunkedArray) -> tuple[list[Any], NDArray[np.int64]]:
-    """Return the distinct cells of a column, null among them, and each row's place among these.
+    """Return the distinct cells of a column, including null, and each row's position among them.
 
-    A float is the number that it is written as, also where it has 32 bits; NaN is null.
+    A float is converted by its decimal text, also if it has 32 bits. NaN becomes null.
     """
     if pa.types.is_floating(column.type):
         column = _as_written(column)
@@ -191,11 +197,11 @@ def encode_cells(column: pa.Array | pa.ChunkedArray) -> tuple[list[Any], NDArray
 
 
 def infer_parser(type_: pa.DataType, values: Iterable[Any]) -> CellParser:
-    """Find how a column's cells are to be read, from its type and its distinct values.
+    """Infer from a column's type and distinct values how its cells are parsed.
 
-    Text of digits is read as whole numbers when some widths differ and none has a leading zero.
-    Digits of one width above 3, such as ZIP codes, stay text, with the same order. Text of ISO 8601
-    days is read as dates.
+    Text of digits is read as whole numbers if the widths differ and no text has a leading zero.
+    Digits of one width above 3, such as ZIP codes, stay text, which has the same order. Text of ISO
+    8601 days is read as dates.
 
     >>> infer_parser(pa.string(), ["00501", "37010"]).kind
     'text'
@@ -225,11 +231,15 @@ def infer_parser(type_: pa.DataType, values: Iterable[Any]) -> CellParser:
 def build_domain(
     column: str, raw_values: Iterable[Any], parser: CellParser, *, fill: bool | None = None
 ) -> ValueDomain:
-    """Order the distinct values of a column, nulls included, into a domain.
+    """Build a domain from the distinct values of a column, including nulls.
 
-    `fill` adds the unseen values between whole numbers and between dates. None fills when that at
-    most doubles the domain. Then an age that nobody had this year has its place, and a sparse code
-    keeps its gaps.
+    `fill` adds unobserved values between whole numbers and between dates. With None, values are
+    added if that at most doubles the domain. An age that nobody has this year then has a position,
+    while a sparse code keeps its gaps.
+
+    Raises
+    ------
+    RequestError : a value cannot be read as the parser's kind.
     """
     values: set[Value] = {BELOW_ALL, *parser.edge_values} if parser.edges else set()
     unreadable = 0

@@ -1,10 +1,10 @@
-"""Trees of values: domains that are partially ordered, put into an order that keeps their groups.
+"""Read value hierarchies, and order partially ordered domains so that their groups stay together.
 
-Limitation 1 of the paper: values that have groups and no order. Depth first through a tree, every
-group is a run of its leaves. So a tree gives a domain in which each level of groups is a set of
-cuts. A node of ARX's hierarchies is a policy, and the lattice has many more. Groups that are no
-tree (a value with two parents, levels that do not nest) have no such order in general, and are
-refused.
+This addresses limitation 1 of the paper: values that have groups and no order. In a depth-first
+traversal of a tree, each group is a run of its leaves. A tree therefore gives a domain in which
+each level of groups is a set of split points. A node of ARX's lattice is a policy, and voile's
+lattice contains many more. Groups that do not form a tree (a value with two parents, or levels that
+are not nested) have no such order in general. They are rejected.
 """
 
 from __future__ import annotations
@@ -27,14 +27,19 @@ ROOT = "*"
 
 
 def read_tree(wanted: QuasiSettings) -> list[tuple[str, ...]] | None:
-    """Read the tree that a column's settings name, None where they name none."""
+    """Read the tree file that a column's settings name, or return None if they name no file."""
     if wanted.hierarchy is not None:
         return read_hierarchy(wanted.hierarchy)
     return None if wanted.parents is None else read_parents(wanted.parents)
 
 
 def read_hierarchy(path: Path) -> list[tuple[str, ...]]:
-    """Read an ARX hierarchy file: one tuple a value, from the value itself to the coarsest."""
+    """Read an ARX hierarchy file: one tuple for each value, from the value to the coarsest group.
+
+    Raises
+    ------
+    SourceError : a row has another number of levels than the first row.
+    """
     rows = read_rows(path, "hierarchy")
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
@@ -45,10 +50,16 @@ def read_hierarchy(path: Path) -> list[tuple[str, ...]]:
 
 
 def read_parents(path: Path) -> list[tuple[str, ...]]:
-    """Read a tree written as its branches, ``value;parent`` a line without a header, as rows.
+    """Read a tree from a file with one ``value;parent`` pair per line and no header.
 
-    A value has no children. Groups at one distance from the root are a level. A value nearer to it
-    than others stays itself on the finer ones. Several roots meet in ``*``.
+    The result has the form of `read_hierarchy`. Names without children are values. Groups at the
+    same distance from the root form a level. A value closer to the root than others represents
+    itself on the finer levels. Several roots are joined under ``*``.
+
+    Raises
+    ------
+    SourceError : a row does not have two cells.
+    RequestError : a value has two parents, or the parents form a cycle.
     """
     parent: dict[str, str] = {}
     for number, row in enumerate(read_rows(path, "parents"), 1):
@@ -85,10 +96,11 @@ def _way_up(path: Path, parent: dict[str, str], number: int, value: str) -> tupl
 
 
 def prefix_tree(values: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return codes as rows of a tree with one group for each common beginning.
+    """Return codes as rows of a tree with one group for each common prefix.
 
-    Capitals count. Spaces, points and hyphens part a code, and a part is whole before the next
-    begins: B1 1AB is in the district B1, and B11 1AB is not. A short code stays itself.
+    Upper and lower case differ. Spaces, points and hyphens separate the parts of a code, and each
+    part is padded to one width. B1 1AB is therefore in the district B1, and B11 1AB is not. A short
+    code represents itself on the finer levels.
 
     >>> prefix_tree(["C50.9", "C5", "B1"])
     [('B1', 'B1', 'B1', 'B', '*'), ('C5', 'C5', 'C5', 'C', '*'), ('C50.9', 'C50', 'C5', 'C', '*')]
@@ -112,10 +124,15 @@ def build_tree_domain(
     nullable: bool = False,
     missing: tuple[str, ...] = (),
 ) -> ValueDomain:
-    """Order the leaves so that every level's groups are contiguous, and keep the levels' cuts.
+    """Order the leaves so that every level's groups are contiguous.
 
-    Groups are in the order in which the file first names them, level by level from the coarsest.
-    Null, where `nullable`, is last and a group of its own below the coarsest level.
+    The domain keeps the split points of each level. Groups are in the order in which the file first
+    names them, level by level from the coarsest. If `nullable`, null is the last value and a
+    separate group below the coarsest level.
+
+    Raises
+    ------
+    RequestError : a value occurs twice, or a level is not nested in the next.
 
     >>> domain = build_tree_domain("d", [("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")])
     >>> domain.values, domain.levels[1]
@@ -164,7 +181,13 @@ def _check_nested(column: str, rows: Sequence[Sequence[str]]) -> None:
 def level_cuts(
     domain: ValueDomain, *, finest: int | None = None, coarsest: int | None = None
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the cuts to keep and to drop, (n - 1,) each, for groups between two levels of a tree.
+    """Return the split points to keep and those to drop, for groups between two levels of a tree.
+
+    Both are (n - 1,) bool.
+
+    Raises
+    ------
+    RequestError : the domain has no levels, or not the given ones.
 
     >>> rows = [("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*")]
     >>> [cuts.tolist() for cuts in level_cuts(build_tree_domain("d", rows), finest=1)]

@@ -1,4 +1,4 @@
-"""How an interval of an ordered domain is written, so that no spreadsheet reads it as a date."""
+"""Write labels of intervals in a form that no spreadsheet reads as a date."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ OTHER_DATES = re.compile(
 
 @dataclass(frozen=True)
 class RangeStyle:
-    """Ranges as first, `between`, last; or values `listed`, `quoted` where one could mislead.
+    """The style of labels: ranges with `between` in the middle, or lists of values if `listed`.
 
-    A list of more than `most` values is written as the first, the last, and their number.
+    Values that could be misread are put in quotes if `quoted`. A list of more than `most` values is
+    written as the first value, the last value and their number.
     """
 
     between: str = "-"
@@ -37,7 +38,7 @@ class RangeStyle:
 
 
 def reads_as_date(label: str) -> bool:
-    """Whether a spreadsheet might turn this label into a date.
+    """Return whether a spreadsheet might convert this label to a date.
 
     >>> [reads_as_date(x) for x in ("0-17", "18-44", "1-12", "5-44", "1990-12", "1990-1995")]
     [False, False, True, True, True, False]
@@ -54,11 +55,11 @@ def reads_as_date(label: str) -> bool:
 
 
 def style_for(kind: str, by: str, values: Sequence[Any]) -> RangeStyle:
-    """Choose one style for a whole domain.
+    """Choose one style for the labels of a whole domain.
 
-    Text that is not all digits is listed (``Black|Other``), in the alphabet's order. A label then
+    Text that is not all digits is listed (``Black|Other``) in alphabetical order. The label then
     names a set and does not reveal the order of the domain. Ranges use ``-``. They all use `` to ``
-    if one value contains a ``-``, as dates and numbers below zero do.
+    if some value contains a ``-``, as dates and negative numbers do.
     """
     known = [v for v in values if v is not None]
     if kind in ("text", "listed") and not all(str(v).isdigit() for v in known):
@@ -70,9 +71,9 @@ def style_for(kind: str, by: str, values: Sequence[Any]) -> RangeStyle:
 def label_intervals(
     kind: str, by: str, values: Sequence[Any], bounds: Sequence[tuple[int, int]]
 ) -> tuple[str, ...]:
-    """Write intervals (first, last) of ordered values, both ends included, all in one style.
+    """Return labels for intervals (first, last) of ordered values, both included, in one style.
 
-    Long lists are shortened, but where two intervals that overlap would then have one label.
+    Long lists are shortened, unless two overlapping intervals would then have the same label.
     """
     style = style_for(kind, by, values)
     ranks = _ranks(values) if kind == "listed" and not style.listed else None
@@ -97,7 +98,9 @@ def label_intervals(
 def label_bins(
     edges: Sequence[Any], bounds: Sequence[tuple[int, int]], *, nullable: bool
 ) -> tuple[str, ...]:
-    """Write intervals of bins by their edges, the lowest of which is None; null may be the last.
+    """Return labels for intervals of bins by their edges.
+
+    The lowest edge is None. If `nullable`, null is the last value.
 
     >>> label_bins((None, 18, 25), [(0, 0), (1, 1), (2, 2)], nullable=False)
     ('under 18', '18 to below 25', '25 and over')
@@ -122,7 +125,7 @@ def _bin(low: Any, below: Any) -> str:
 def write_in_one_style(
     labels: Callable[[RangeStyle], tuple[str, ...]], style: RangeStyle
 ) -> tuple[str, ...]:
-    """Write labels in a style; all with `` to `` where one would read as a date."""
+    """Return labels in a style, or all with `` to `` if one of them could be read as a date."""
     written = labels(style)
     if any(reads_as_date(label) for label in written):
         return labels(replace(style, between=" to "))
@@ -130,19 +133,19 @@ def write_in_one_style(
 
 
 def _is_range(ranks: NDArray[np.intp] | None, first: int, last: int) -> bool:
-    """Whether the values are a run of the domain's numbers, so that its ends say which."""
+    """Return whether the values are consecutive numbers of the domain, so that a range fits."""
     return ranks is None or bool(np.all(np.diff(ranks[first : last + 1]) == 1))
 
 
 def _ranks(values: Sequence[Any]) -> NDArray[np.intp]:
-    """Where known values, all of digits, stand among numbers."""
+    """Return the rank of each known value among the values, compared as numbers."""
     known = [str(v) for v in values if v is not None]
     order = sorted(range(len(known)), key=lambda i: (len(known[i]), known[i]))
     return np.argsort(order)
 
 
 def label_interval(values: Sequence[Any], first: int, last: int, style: RangeStyle) -> str:
-    """Write values `first`..`last`; null, when it is among them, as ``missing``.
+    """Return the label of the values `first` to `last`. Null is written ``missing``.
 
     >>> label_interval((0, 1, None), 0, 2, RangeStyle())
     '0-1|missing'
@@ -158,7 +161,7 @@ def label_interval(values: Sequence[Any], first: int, last: int, style: RangeSty
 
 
 def label_list(values: Sequence[Any]) -> str:
-    """Write a set of values, all of them; null is its last.
+    """Return the label of a set of values as a complete list. Null, if any, is the last value.
 
     >>> label_list(("3", "1", None))
     '1|3|missing'
@@ -176,12 +179,12 @@ def _list_values(shown: Sequence[Any], style: RangeStyle) -> str:
 
 
 def label_range(first: Any, last: Any, style: RangeStyle) -> str:
-    """Write a range, both ends included; a single value as itself."""
+    """Return the label of a range with both ends included, or of a single value."""
     return _value(first, style) if first == last else f"{first}{style.between}{last}"
 
 
 def _value(value: Any, style: RangeStyle) -> str:
-    """Write one value, in quotes where it could be taken for a list, for null or for a date."""
+    """Return one value as text, in quotes if it could be taken for a list, null or a date."""
     text = str(value)
     taken = text in ("", "...", MISSING) or "|" in text or '"' in text or text.endswith(" values)")
     if style.quoted and (taken or reads_as_date(text)):

@@ -1,4 +1,4 @@
-"""The order of a domain whose values have none of their own: it decides which can be merged."""
+"""Order the values of a domain that has no natural order, to determine which values can merge."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from voile.tables.domains.zip_areas import (
 )
 
 MOST_IN_SETS = 12
-"""Values without an order: 2,048 sets are tried to cut a box."""
+"""The largest number of values without an order: a split then tries 2,048 sets."""
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -32,14 +32,14 @@ Places = NDArray[np.intp]
 def order_domain(
     domain: ValueDomain, subjects: Floats, people: Floats | None, order: Order | None
 ) -> ValueDomain:
-    """Put a domain's values into the requested order; null, if there is one, stays last.
+    """Put a domain's values into the requested order. Null, if it occurs, stays last.
 
-    None keeps natural order with two exceptions. Names (text that is not all digits) are ordered by
-    how many subjects have them, most first. ZIP codes are ordered so that Safe Harbor is a policy.
-    Rare names are then neighbours and merge with each other first. On the Tennessee pair this
-    lowers the frontier's area by a tenth, compared with the alphabet. Values that are equal in the
-    ordering number keep their natural order. Without `people`, small three-digit areas are those of
-    the 2010 census.
+    None keeps the natural order, with two exceptions. Names (text that is not all digits) are
+    ordered by their number of subjects, in descending order. ZIP codes are ordered so that Safe
+    Harbor is a policy. Rare names are then neighbours and merge with each other first. On the two
+    Tennessee tables this lowers the area under the frontier by a tenth, compared with alphabetical
+    order. Values with the same ordering number keep their natural order. Without `people`, the
+    small three-digit areas are those of the 2010 census.
     """
     match order:
         case None:
@@ -90,7 +90,7 @@ def _is_named(domain: ValueDomain) -> bool:
 
 
 def _blocks(domain: ValueDomain, people: Floats | None, within: str | None) -> list[Places]:
-    """Return the known values' positions, in the blocks that the order must keep together."""
+    """Return the positions of known values, in the blocks that the order must keep together."""
     if within is None:
         return [np.arange(len(domain) - domain.nullable)]
     return locate_areas(domain, _areas(domain, people))

@@ -1,4 +1,4 @@
-"""Latitudes and longitudes that are one place."""
+"""Check pairs of latitude and longitude columns, which count as one place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voile.tables.domains.public_files import LATITUDE, LONGITUDE
 
 
 class DistinctCells(Protocol):
-    """The distinct cells of a table, by column, and their places."""
+    """The interface of a table that lists the distinct cells of a column, and their rows."""
 
     @property
     def columns(self) -> tuple[str, ...]: ...
@@ -28,7 +28,13 @@ class DistinctCells(Protocol):
 def check_pairs(
     domains: Sequence[ValueDomain], pairs: Mapping[str, str], tables: Sequence[DistinctCells]
 ) -> None:
-    """Refuse pairs, latitude to longitude, that are not coordinates, or share a column."""
+    """Raise an error unless each pair of latitude and longitude columns is valid.
+
+    Raises
+    ------
+    RequestError : a longitude is not a quasi-identifier, two pairs share a column, or a column's
+        values are not degrees in the valid range.
+    """
     of_name = {domain.column: domain for domain in domains}
     named = [column for pair in pairs.items() for column in pair]
     for latitude, longitude in pairs.items():

@@ -1,4 +1,4 @@
-"""How a raw cell becomes a value of a domain."""
+"""Convert raw cells to values of a domain."""
 
 from __future__ import annotations
 
@@ -19,34 +19,38 @@ Value = int | Decimal | str | None
 
 INTEGER = re.compile(r"[+-]?\d+\Z")
 _FLOAT = re.compile(r"[+-]?\d+(\.\d*)?")
-DIGITS = 76  # of the widest decimal that Arrow has
+DIGITS = 76  # the digits of Arrow's widest decimal type
 BELOW_ALL = Decimal("-Infinity")
 """The value of the lowest bin, which has no lower edge."""
 MOST_DECIMALS = 256
-"""Decimals of more distinct values are put into as many bins."""
+"""The number of bins for decimals with more distinct values than this."""
 EXAMPLES = 3
-"""Rows that a message names."""
+"""The number of rows that a message names."""
 FindRows = Callable[[Callable[[Any], bool]], list[int]]
-"""Return the numbers of the first rows whose cell is such a one."""
+"""Return the numbers of the first rows with a cell that satisfies the given predicate."""
 
 
-class NotInKind(ValueError):  # noqa: N818 - says what the value is not, never which value
-    """A raw value cannot be read as the domain's kind."""
+class NotInKind(ValueError):  # noqa: N818 - the message gives the kind, and never the value
+    """A raw value cannot be read as a value of the domain's kind."""
 
 
 @dataclass(frozen=True)
 class CellParser:
-    """How a raw cell becomes a value of a domain.
+    """The settings that determine how a raw cell becomes a value of a domain.
 
-    kind : ``integer``, ``decimal``, ``date``, ``time``, ``text``, or ``listed``: ordered by a file
-        or tree.
-    by : the unit of one value. For dates, a ``day``, a ``month`` or a ``year``; for times, an
-        ``hour`` or a ``minute``.
-    forms : how the column writes numbers, dates or times as text, see `forms`; a text that two of
-        them read differently is not read. Without any, as Python and ISO 8601 write them.
-    missing : texts that say that nothing is known, read as null.
-    edges : rising numbers; a number becomes the edge at or below it, `BELOW_ALL` below the first.
-    bottom, top : lesser numbers or years become the bottom, greater ones the top.
+    Attributes
+    ----------
+    kind : ``integer``, ``decimal``, ``date``, ``time``, ``text``, or ``listed`` (ordered by a file
+        or tree).
+    by : the unit of one value. For dates ``day``, ``month`` or ``year``. For times ``hour`` or
+        ``minute``.
+    forms : the written forms of numbers, dates or times as text, see `forms`. A text that two forms
+        read differently is not readable. Without forms, Python's and ISO 8601's forms apply.
+    missing : texts that mean a missing value. They are read as null.
+    edges : ascending bin edges. A number becomes the largest edge that is not above it, or
+        `BELOW_ALL` below the first edge.
+    bottom, top : the limits of coding. Smaller numbers or years become `bottom`, larger ones become
+        `top`.
     """
 
     kind: Kind
@@ -58,7 +62,11 @@ class CellParser:
     top: Decimal | None = None
 
     def __call__(self, raw: Any) -> Value:
-        """Return the canonical value of a raw cell, None for null; raise `NotInKind` otherwise.
+        """Return the canonical value of a raw cell, or None for null.
+
+        Raises
+        ------
+        NotInKind : the cell cannot be read as the parser's kind.
 
         >>> CellParser("integer")(" 007"), CellParser("date", by="month")("1990-03-31")
         (7, '1990-03')
@@ -85,7 +93,7 @@ class CellParser:
 
     @cached_property
     def missing_numbers(self) -> tuple[float, ...]:
-        """The texts of `missing` that are numbers, as floats are compared with."""
+        """Return the numeric texts of `missing` as floats, for comparison with floats."""
         return tuple(map(float, filter(_FLOAT.fullmatch, self.missing)))
 
     def _is_missing(self, raw: Any) -> bool:
@@ -94,12 +102,12 @@ class CellParser:
 
     @property
     def reading(self) -> CellParser:
-        """How a cell is read, before it is put into bins."""
+        """Return the parser without bins and without bottom and top coding."""
         return replace(self, edges=(), bottom=None, top=None)
 
     @property
     def unit(self) -> str:
-        """The unit that numbers bear, if they do; hours are hours."""
+        """Return the unit of the numbers, or an empty string. The unit of hours is ``h``."""
         if self.kind == "time":
             return "h" if self.by == "hour" else ""
         found = NumberForm.of(self.forms[0]) if self.is_number and self.forms else None
@@ -107,21 +115,21 @@ class CellParser:
 
     @property
     def edge_values(self) -> tuple[int | Decimal, ...]:
-        """The edges, as values of the domain."""
+        """Return the bin edges as values of the domain."""
         return tuple(map(self._like, self.edges))
 
     @property
     def is_number(self) -> bool:
-        """Whether values are numbers."""
+        """Return whether the values are numbers."""
         return self.kind in ("integer", "decimal")
 
     @property
     def is_scale(self) -> bool:
-        """Whether values are numbers, dates or times, so that a cut lies between any two."""
+        """Return whether the values are numbers, dates or times, so that any two can be split."""
         return self.is_number or self.kind in ("date", "time")
 
     def restore(self, text: str | None) -> Value:
-        """Return a value from the text that `str` made of it.
+        """Return the value of which `str` gives this text.
 
         >>> CellParser("date", by="year", forms=("%d.%m.%Y",)).restore("1990")
         1990
@@ -141,7 +149,7 @@ class CellParser:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Self:
-        """Read back what `to_data` and JSON made."""
+        """Build the parser from the data of `to_data`, also after a round trip through JSON."""
         forms, missing = tuple(data["forms"]), tuple(data["missing"])
         edges = tuple(Decimal(edge) for edge in data["edges"])
         ends = (None if data[name] is None else Decimal(data[name]) for name in ("bottom", "top"))
@@ -156,7 +164,7 @@ class CellParser:
         return _integer(raw) if self.kind == "integer" else _decimal(raw)
 
     def _code_number(self, number: int | Decimal) -> int | Decimal:
-        """Put a number into its bin, or at the ends of the domain."""
+        """Return the bin of a number, or the number after bottom and top coding."""
         if self.top is not None and number > self.top:
             number = self._like(self.top)
         if self.bottom is not None and number < self.bottom:
@@ -230,7 +238,7 @@ def _decimal(raw: Any) -> Decimal:
         return Decimal(0)
     if abs(value.adjusted()) >= DIGITS or len(value.as_tuple().digits) > DIGITS:
         raise NotInKind("more digits than a decimal has")
-    return Decimal(f"{value.normalize(Context(prec=DIGITS)):f}")  # 1E+2 is written 100
+    return Decimal(f"{value.normalize(Context(prec=DIGITS)):f}")  # writes 1E+2 as 100
 
 
 def _iso_day(text: str, by: By) -> dt.date:

@@ -1,4 +1,4 @@
-"""Read small files about a domain's values: an order, a tree, a number, a place."""
+"""Read small files about a domain's values: an order, a tree, numbers or places."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ LONGITUDE = ("longitude", -180.0, 180.0)
 
 
 def read_text(path: Path, what: str, *, where: str | None = None, instead: str = "") -> str:
-    """Read a whole UTF-8 file; `what` names it in the error of an unreadable file."""
+    """Read a whole UTF-8 file.
+
+    `what` describes the file in error messages.
+
+    Raises
+    ------
+    SourceError : the file does not exist, is not UTF-8 text, or cannot be read.
+    """
     where = where or str(path)
     try:
         return path.read_text(encoding="utf-8-sig")
@@ -32,7 +39,14 @@ def read_text(path: Path, what: str, *, where: str | None = None, instead: str =
 
 
 def read_rows(path: Path, what: str) -> list[tuple[str, ...]]:
-    """Read rows of cells, blank lines left out; the separator is the most frequent of ``;,tab``."""
+    """Read rows of cells, without blank lines.
+
+    The separator is the most frequent of semicolon, comma and tab.
+
+    Raises
+    ------
+    SourceError : the file is not valid CSV, or is empty.
+    """
     text = read_text(path, what)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=max(";,\t", key=text.count))
     try:
@@ -61,7 +75,7 @@ def read_number(path: Path, domain: ValueDomain, column: str | None) -> NDArray[
 
 
 def read_places(path: Path, domain: ValueDomain) -> NDArray[np.float64]:
-    """Read latitude and longitude of each known value of a domain: (known values, 2) degrees."""
+    """Read latitude and longitude of each known value of a domain: (known values, 2) in degrees."""
     return _look_up(path, read_rows(path, "order"), domain, [LATITUDE, LONGITUDE])
 
 
@@ -75,7 +89,7 @@ def _look_up(
     domain: ValueDomain,
     wanted: Sequence[tuple[str, float, float]],
 ) -> NDArray[np.float64]:
-    """Find the wanted columns' numbers; rows of other values are skipped unread."""
+    """Return the wanted columns' numbers. Rows of values outside the domain are not read."""
     header, key = rows[0], _key(rows[0], domain)
     places = [_place(path, header, name) for name, _, _ in wanted]
     known = len(domain) - domain.nullable
@@ -106,7 +120,7 @@ def _place(path: Path, header: Sequence[str], name: str) -> int:
 
 
 def _number(path: Path, row: int, cell: str, name: str, least: float, most: float) -> float:
-    """Read a cell; an empty one is NaN, so that it counts as missing."""
+    """Return a cell's number. An empty cell is NaN, so that it counts as missing."""
     if not cell.strip():
         return math.nan
     where = f"{path}, row {row}, column {name}"

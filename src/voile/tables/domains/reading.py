@@ -1,7 +1,7 @@
-"""Choose how to read a column's cells: by its settings, else by the common form of its values.
+"""Choose how to read a column's cells: by its settings, or by the common form of its values.
 
-A column of numbers or dates is never taken for one of names. If most of its values have one kind
-and some do not, the error names rows. The same applies to values that can be read in two ways.
+A column of numbers or dates is never read as names. If most of its values have one kind and some do
+not, the error lists rows. The same applies to values that can be read in two ways.
 """
 
 from __future__ import annotations
@@ -35,7 +35,13 @@ NAME_FORMS = (
 def choose_parser(
     column: str, cells: Sequence[pa.Array], wanted: QuasiSettings, find_rows: FindRows
 ) -> CellParser:
-    """Choose how the distinct cells of a source and of its populations are read."""
+    """Choose the parser of the distinct cells of a source and of its population tables.
+
+    Raises
+    ------
+    RequestError : the values have no common kind or form, can be read in two ways, or contradict
+        the settings.
+    """
     if wanted.kind is None:
         kind, forms = _find_kind(column, cells, wanted, find_rows)
     else:
@@ -80,7 +86,7 @@ def _find_kind(
 def _find_form(
     column: str, texts: Sequence[str], wanted: QuasiSettings, find_rows: FindRows
 ) -> tuple[Kind, tuple[str, ...]]:
-    """Find numbers, dates and times in text; it holds names where most of it is none of these."""
+    """Find the form of numbers, dates or times in text, or return text if most values are names."""
     forms = find_forms(texts)
     if len(forms) > 1:
         ways = " or ".join(f'form = "{form}"' for _, form in forms)
@@ -104,7 +110,7 @@ def _find_form(
 
 
 def _refuse_mixed(column: str, texts: Sequence[str], find_rows: FindRows) -> None:
-    """Refuse numbers mixed with dates, if neither are most of the values, nor are names."""
+    """Raise an error if fewer than half of the texts are names: numbers and dates are mixed."""
     named = sum(sort_of(text) is None for text in set(texts))
     if named >= (1 - MOSTLY) * len(set(texts)):
         return
@@ -185,7 +191,7 @@ def _values(count: int) -> str:
 
 
 def reads(parser: CellParser, raw: Any) -> bool:
-    """Whether a parser reads a cell."""
+    """Return whether a parser can read a cell."""
     try:
         parser(raw)
     except NotInKind:
@@ -196,9 +202,10 @@ def reads(parser: CellParser, raw: Any) -> bool:
 def choose_edges(
     ordered: Sequence[Any], subjects: NDArray[np.float64], bins: int, parser: CellParser
 ) -> tuple[Decimal, ...]:
-    """Cut ordered distinct numbers into about as many bins, of about as many subjects each.
+    """Return edges that divide ordered distinct numbers into about `bins` bins of equal size.
 
-    An edge is the roundest number between two neighbours.
+    The size of a bin is its number of subjects. Each edge is the roundest number between two
+    neighbours.
 
     >>> some = [Decimal(x) for x in ("1.5", "2.25", "7", "30")]
     >>> [str(x) for x in choose_edges(some, np.ones(4), 2, CellParser("decimal"))]

@@ -1,4 +1,4 @@
-"""Define a column's settings in a roles file, in addition to its role."""
+"""Define the settings of a column in a roles file, in addition to its role."""
 
 from __future__ import annotations
 
@@ -27,13 +27,18 @@ from voile.keys.date_rule import DateRule
 
 
 class ColumnSettings(BaseModel):
-    """Settings of one column, read all at once; one that is not known is a mistake."""
+    """The settings of one column. An unknown setting is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @classmethod
     def check_settings(cls, column: str, settings: Mapping[str, Any]) -> Self:
-        """Check one column's settings; every mistake is named."""
+        """Validate one column's settings.
+
+        Raises
+        ------
+        RequestError : a setting is wrong. The message lists all mistakes.
+        """
         try:
             return cls.model_validate(dict(settings))
         except ValidationError as error:
@@ -41,7 +46,7 @@ class ColumnSettings(BaseModel):
 
 
 class KeptSettings(ColumnSettings):
-    """Set how the dates of a column that is released unchanged move with their subject."""
+    """The settings of a column released unchanged: how its dates shift with their subject."""
 
     date_shift_days: int | None = Field(None, ge=1, le=36_500)
     date_shift_weeks: bool = False
@@ -51,7 +56,7 @@ class KeptSettings(ColumnSettings):
 
     @property
     def date_rule(self) -> DateRule | None:
-        """How its dates move; None where they stay."""
+        """Return the rule by which the column's dates shift, or None if they do not."""
         days = self.date_shift_days
         if days is None:
             return None
@@ -60,15 +65,15 @@ class KeptSettings(ColumnSettings):
 
 
 PATHS = ("order", "order.by", "order.near", "hierarchy", "parents")
-"""Settings that may name a file; voile looks for it next to the roles file."""
+"""Settings that may name a file. voile looks for the file next to the roles file."""
 
 Within = Literal["zip3"]
 
 
 class ByNumber(BaseModel):
-    """Order values by a number that the CSV file `by` has for each, least first.
+    """An order of values by a number for each of them in the CSV file `by`, in ascending order.
 
-    The values are in the column with the quasi-identifier's name, else in the first column.
+    The values are in the column with the quasi-identifier's name, or else in the first column.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -79,7 +84,7 @@ class ByNumber(BaseModel):
 
 
 class ByPlace(BaseModel):
-    """Order values by their place: `near` is a CSV file with latitude and longitude."""
+    """An order of values by proximity. `near` is a CSV file with latitude and longitude."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -89,7 +94,7 @@ class ByPlace(BaseModel):
 
 OrderName = Literal["natural", "prefix", "common", "none", "population", "zip3", "zip3-population"]
 ORDERS: tuple[str, ...] = get_args(OrderName)
-"""The orders that go by a name."""
+"""The orders with a name."""
 
 
 def _form_of(order: Any) -> str | None:
@@ -109,7 +114,7 @@ def _form_of(order: Any) -> str | None:
 Forms = Annotated[
     tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)
 ]
-"""One form, or several."""
+"""One form or several forms."""
 
 
 def _as_number(given: Any) -> Decimal:
@@ -120,7 +125,7 @@ def _as_number(given: Any) -> Decimal:
 
 
 End = Annotated[Decimal, BeforeValidator(_as_number)]
-"""An end that values are coded at."""
+"""A limit for bottom or top coding."""
 
 
 Order = Annotated[
@@ -137,33 +142,33 @@ Order = Annotated[
 
 
 class QuasiSettings(ColumnSettings):
-    """How a column's cells are read, how its domain is built, and which of its cuts are not free.
+    """The settings of a quasi-identifier: its parsing, its domain, and its fixed split points.
 
-    Numbers, dates and times as text have a form, or several (see `forms`). `missing` texts count as
-    null. Numbers are put into `bins` of about as many people each, or cut at `edges`; the lowest
-    and the highest bin are open. `bottom` and `top` code the ends: all values beyond an end become
-    that end. This applies to numbers and to dates by year.
+    Numbers, dates and times that are written as text have one form or several (see `forms`). Texts
+    in `missing` count as null. Numbers are put into `bins` with about the same number of people, or
+    divided at `edges`. The lowest and the highest bin are open. With `bottom` and `top`, all values
+    beyond a limit become that limit. Both apply to numbers and to dates by year.
 
-    The order is a list of values, a file with one value a line, `ByNumber`, `ByPlace`, or
+    The order is a list of values, a file with one value per line, `ByNumber`, `ByPlace`, or one of
+    these names:
 
-    - ``natural``: numbers, dates and text each by value;
     - ``natural``: numbers, dates and text each by value,
-    - ``prefix``: codes by value, as a tree with one group for each common beginning: ICD-10, ISCO,
-      the postal codes of any country,
-    - ``common``: by how many subjects have a value, most first: the default for names,
-    - ``none``: as ``common`` for global policies, while trees divide the values, 12 at most, into
-      any two sets,
-    - ``population``: by how many people the population tables count, most first,
-    - ``zip3``: numeric, but small three-digit areas last, so that Safe Harbor is on the lattice,
-    - ``zip3-population``: areas as in ``zip3``, and in each its ZIP codes by people.
+    - ``prefix``: codes by value, as a tree with one group for each common prefix. Use it for
+      ICD-10, ISCO, and postal codes of any country,
+    - ``common``: by the number of subjects with the value, in descending order. This is the default
+      for names,
+    - ``none``: as ``common`` for global policies. Trees may divide the values, 12 at most, into any
+      two sets,
+    - ``population``: by the number of people in the population tables, in descending order,
+    - ``zip3``: numeric, with small three-digit areas last, so that Safe Harbor is a policy,
+    - ``zip3-population``: areas as in ``zip3``, and within each area its ZIP codes by people.
 
-    `keep_cuts` are the values after which a cut stays in every policy, or ``all``. With `cut_every`
-    whole numbers are cut only below its multiples, which do not depend on the data.
+    `keep_cuts` are the values after which a split point stays in every policy, or ``all``. With
+    `cut_every`, whole numbers are split only below its multiples, which do not depend on the data.
+    `importance` is the column's weight in the entropy loss, 1 by default.
 
-    `importance` is the column's weight in the entropy loss; the default weight is 1.
-
-    `pair` of latitudes names the column of their longitudes. The two are one place, which counts as
-    one column in the entropy loss. Trees cut it into rectangles.
+    `pair` of a latitude column is the name of the longitude column. Both form one place, which
+    counts as one column in the entropy loss. Trees divide it into rectangles.
     """
 
     kind: Literal["integer", "decimal", "date", "time", "text"] | None = None
@@ -236,19 +241,19 @@ class QuasiSettings(ColumnSettings):
 
     @property
     def codes_numbers(self) -> bool:
-        """Whether numbers are put into bins, or their ends coded."""
+        """Return whether numbers are put into bins, or are bottom or top coded."""
         ends = (self.bottom, self.top)
         return bool(self.bins or self.edges or any(end is not None for end in ends))
 
     @property
     def names_values(self) -> bool:
-        """Whether the user names every value: in a list, in a file or in a tree."""
+        """Return whether the user names every value in a list, a file or a tree."""
         named = isinstance(self.order, str | None)
         return not named or self.hierarchy is not None or self.parents is not None
 
     @property
     def filling(self) -> bool | None:
-        """Return `fill`; by default, do not fill between the values of a public file."""
+        """Return `fill`. By default, do not fill between the values of a public file."""
         looked_up = isinstance(self.order, ByNumber | ByPlace)
         return False if self.fill is None and looked_up else self.fill
 

@@ -1,4 +1,4 @@
-"""Find a short path through places, so that neighbours in it are near each other."""
+"""Find a short path through places, so that neighbours on the path are close to each other."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ REACH = 1_000
 
 
 def place_on_globe(latitude: ArrayLike, longitude: ArrayLike) -> Floats:
-    """Return places as points in space (places, 3), km from the centre of the earth.
+    """Return places as points in space (places, 3), in km from the centre of the earth.
 
-    Straight lines between them order pairs as ways over the ground do, and know no date line.
+    Distances along straight lines have the same order as distances over the ground. The date line
+    needs no special case.
     """
     phi, lam = np.radians(latitude), np.radians(longitude)
     x, y, z = np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)
@@ -29,7 +30,7 @@ def place_on_globe(latitude: ArrayLike, longitude: ArrayLike) -> Floats:
 
 
 def measure_path(points: Floats, path: Places) -> float:
-    """Measure a path in km.
+    """Return the length of a path in km.
 
     >>> round(measure_path(place_on_globe([0, 0, 0], [0, 1, -1]), np.array([2, 0, 1])))
     222
@@ -38,22 +39,22 @@ def measure_path(points: Floats, path: Places) -> float:
 
 
 def find_short_path(points: Floats) -> Places:
-    """Return all places in an order that is a short path through them, with free ends.
+    """Return all places in the order of a short path through them, with free ends.
 
-    The search starts with nearest neighbours from the place farthest from the middle (Rosenkrantz,
-    Stearns and Lewis 1977). It then exchanges neighbouring runs within 1,000 places. One run has up
-    to three places (Or 1976), and one may be turned round (2-opt, Croes 1958). Among 1,000 random
-    sets of 7 places the shortest path was found in 96 of 100, and the worst was 9% longer; 8 s for
-    5,000 places.
+    The search starts with nearest neighbours from the place farthest from the centre (Rosenkrantz,
+    Stearns and Lewis 1977). It then exchanges neighbouring runs within 1,000 places. One run has at
+    most three places (Or 1976), and one run may be reversed (2-opt, Croes 1958). Among 1,000 random
+    sets of 7 places, the shortest path was found in 96 of 100. The worst path was 9% longer. 5,000
+    places take 8 s.
     """
     start = _nearest_neighbour(points, _outermost(points))
     return np.asarray(_shorten(points, start, min(REACH, len(start))), dtype=np.intp)
 
 
 def find_path_through(points: Floats, blocks: Sequence[Places]) -> Places:
-    """Return all places block by block, in the blocks' order, by a short path through each.
+    """Return all places block by block, in the order of the blocks, by a short path through each.
 
-    A block's path is walked from the end that lies nearer to where the last one stopped.
+    A block's path starts at the end that is closer to the end of the previous path.
     """
     path: list[Places] = []
     for block in blocks:
@@ -98,7 +99,7 @@ def _shorten(points: Floats, path: Places, reach: int) -> Places:
 
 @inner
 def _step(points: Floats, path: Places, i: int, j: int) -> float:
-    """Measure between the i-th and the j-th place; beyond the path's ends there is no way."""
+    """Return the distance between the i-th and the j-th place, or 0 beyond the path's ends."""
     if i < 0 or j < 0 or i >= len(path) or j >= len(path):
         return 0.0
     a, b = points[path[i]], points[path[j]]
@@ -107,7 +108,10 @@ def _step(points: Floats, path: Places, i: int, j: int) -> float:
 
 @inner
 def _exchange(points: Floats, path: Places, a: int, b: int, c: int) -> bool:
-    """Exchange the runs a..b and b+1..c, the first, the second or none turned, if shorter."""
+    """Exchange the runs a..b and b+1..c if that shortens the path, and return whether it did.
+
+    The first run, the second run or neither is reversed.
+    """
     old = (
         _step(points, path, a - 1, a)
         + _step(points, path, b, b + 1)

@@ -1,4 +1,4 @@
-"""Three-digit ZIP areas: which of them are small, and whether an order keeps each together."""
+"""Determine which three-digit ZIP areas are small, and whether an order keeps each together."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ ZIP = re.compile(r"\d{5}(-\d{4})?\Z")
 
 @dataclass(frozen=True)
 class ZipAreas:
-    """Three-digit ZIP areas of a domain: `names[a]`, `people[a]`, whether it is `small[a]`."""
+    """The three-digit ZIP areas of a domain.
+
+    Area a has the name `names[a]` and `people[a]` people. `small[a]` is whether it is small.
+    """
 
     names: tuple[str, ...]
     people: NDArray[np.float64]
@@ -48,7 +51,7 @@ class ZipAreas:
 
 
 def is_zip(domain: ValueDomain) -> bool:
-    """Whether every value is a five-digit ZIP code kept as text."""
+    """Return whether every value is a five-digit ZIP code stored as text."""
     known = [v for v in domain.values if v is not None]
     return all(isinstance(v, str) and ZIP.match(v) for v in known)
 
@@ -56,9 +59,9 @@ def is_zip(domain: ValueDomain) -> bool:
 def count_areas(
     domain: ValueDomain, people: NDArray[np.float64], vintage: Vintage = "population"
 ) -> ZipAreas:
-    """Count the people of each three-digit area and say which are small.
+    """Count the people of each three-digit area, and determine which areas are small.
 
-    An area of exactly 20,000 people is small; one of 20,001 is not.
+    An area of exactly 20,000 people is small, and an area of 20,001 is not.
     """
     names = [_area(value) for value in domain.values]
     distinct = tuple(dict.fromkeys(name for name in names if name))
@@ -73,10 +76,10 @@ def count_areas(
 
 
 def locate_areas(domain: ValueDomain, areas: ZipAreas) -> list[NDArray[np.intp]]:
-    """Return the places of each three-digit area's ZIP codes, areas in order, small ones last.
+    """Return the positions of each three-digit area's ZIP codes, in order, small areas last.
 
-    Any order that keeps these blocks, whatever it does within them, keeps Safe Harbor on the
-    lattice: the small ones lie side by side (as 000).
+    Any order that keeps these blocks together keeps Safe Harbor on the lattice, whatever the order
+    within blocks. The small areas are neighbours and together form the area 000.
     """
     check_text(domain)
     own = np.array([_area(value) for value in domain.values if value is not None])
@@ -86,10 +89,10 @@ def locate_areas(domain: ValueDomain, areas: ZipAreas) -> list[NDArray[np.intp]]
 
 
 def explain_off_lattice(domain: ValueDomain, areas: ZipAreas) -> str | None:
-    """Explain why Safe Harbor is not a policy of a domain's order; None where it is one.
+    """Explain why Safe Harbor is not a policy of a domain's order, or return None if it is.
 
-    A policy merges neighbours only. Safe Harbor is therefore one if the ZIP codes of each
-    three-digit area are neighbours. Those of all the small areas together must be neighbours, too.
+    A policy merges only neighbours. Safe Harbor is therefore a policy on two conditions. The ZIP
+    codes of each three-digit area are neighbours, and so are those of all small areas together.
 
     >>> from voile.tables.domains.parser import CellParser
     >>> zips = ValueDomain("zip", ("37010", "03601", "37011"), CellParser("listed"))
@@ -120,14 +123,14 @@ def _small(areas: ZipAreas) -> set[str]:
 
 
 def group_values(domain: ValueDomain, areas: ZipAreas) -> list[str | None]:
-    """Return the group that Safe Harbor puts each value into; null is one of its own."""
+    """Return the group of each value under Safe Harbor. Null is a separate group."""
     small = _small(areas)
     names = [None if value is None else _area(value) for value in domain.values]
     return [SMALL if name in small else name for name in names]
 
 
 def check_text(domain: ValueDomain) -> None:
-    """Refuse ZIP codes that are numbers: their leading zeros are lost."""
+    """Raise an error if ZIP codes are numbers, since their leading zeros are lost."""
     if not all(value is None or isinstance(value, str) for value in domain.values):
         raise RequestError(
             "three-digit areas are asked for, and the values are not text",

@@ -1,1 +1,1 @@
-"""Fit: search the policies, grow trees, prove bounds; no other verb imports this code."""
+"""Fit a table: search the policies, grow trees, prove bounds. No other verb imports this code."""

@@ -1,4 +1,4 @@
-"""Choose the best policy that stays safe together with the earlier releases."""
+"""Choose the best policy that stays safe together with earlier releases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ from voile.tables.verbs.recount import count_anew, with_counts
 
 ROOM = "allow a larger --joint-risk, or release an earlier policy again"
 EVALUATIONS, BESIDE = 1_000_000, 400_000
-"""Evaluations if split points are out already, and if none are (next to the kit's policies)."""
+"""Evaluations if earlier releases published split points, and if they published none.
+
+The second number is spent in addition to evaluating the kit's policies.
+"""
 
 
 def choose_after(
@@ -49,26 +52,30 @@ def choose_after(
     recount: bool = False,
     seed: int | None = 0,
 ) -> Chosen:
-    """Search the policy of least loss that keeps a limit together with the releases of a ledger.
+    """Search the policy with the least loss that meets a limit together with a ledger's releases.
 
     Published split points add nothing to the join of all releases, so every searched policy has
-    them. If no record is suppressed and no tree is out, the policy's own risk is the joint risk.
-    The search covers policies for whole columns, and the trees of the kit. Cost: `EVALUATIONS`
-    policies, and O(combinations) for each that is judged.
+    them. If no record is suppressed and no tree is published, the policy's own risk is the joint
+    risk. The search covers global policies and the trees of the kit. Cost: `EVALUATIONS` policies,
+    and O(combinations) for each evaluated one.
 
     After releases of other rows, or an erasure, voile follows people as `apply` does. The figures
-    are then those that `apply` will count. It judges few policies: those before the published one,
-    in the order of loss. It returns one that keeps the limit and has a forerunner that breaks it.
-    Cost: O(rows log rows) for each.
+    are then those that `apply` will count. Only a few policies are evaluated, in the order of loss,
+    up to the published one. The result meets the limit, and an evaluated policy before it exceeds
+    the limit. Cost: O(rows log rows) for each.
 
-    joint_risk : the largest share of the source's expected matches that all releases may leave
-        together. A smaller limit in the ledger replaces it.
-    releases : folders of the releases of other rows. source : the rows to be released.
-    hold_back, recipient, recount : as the policy will be applied.
+    Parameters
+    ----------
+    joint_risk : the largest share of the source's expected matches that all releases together may
+        have. A smaller limit in the ledger replaces it.
+    releases : folders of the releases of other rows.
+    source : the rows to be released.
+    hold_back, recipient, recount : the options with which the policy will be applied.
 
     Raises
     ------
-    InfeasibleError : no found policy keeps the limit, or the earlier releases exceed it already.
+    InfeasibleError : no found policy meets the limit, or the earlier releases exceed it by
+        themselves.
     RequestError : people must be followed, and the rows are missing.
     """
     if joint_risk is not None and not 0 <= joint_risk <= 1:
@@ -124,7 +131,12 @@ def choose_after(
 
 
 def _read_content(kit: StoredKit, source: Source | None, *, recount: bool) -> TablesContent:
-    """Return the kit's content, recounted on the source if asked; refuse too many policies."""
+    """Return the kit's content, recounted on the source if requested.
+
+    Raises
+    ------
+    RequestError : the rows for a recount are missing, or there are too many global policies.
+    """
     content = TablesContent.of(kit)
     if recount:
         if source is None:
@@ -136,9 +148,10 @@ def _read_content(kit: StoredKit, source: Source | None, *, recount: bool) -> Ta
 
 
 def _limit(space: CountedSpace, promise: LedgerPromise, joint_risk: float | None) -> LedgerPromise:
-    """Return the promise with the relative risk that it and the user allow, if they limit it.
+    """Return the promise with the smallest relative risk that the promise or the user allows.
 
-    After releases of other rows, a risk can exceed the untouched source's, since the rows differ.
+    After releases of other rows, a risk can exceed the untouched source's risk, since the rows
+    differ.
     """
     people = promise.expected_matches
     share = None if people is None else people / space.matches
@@ -160,7 +173,7 @@ def _check_room(past: EarlierReleases, space: CountedSpace, limit: LedgerPromise
 def _search_policies(
     content: TablesContent, past: EarlierReleases, promise: LedgerPromise, seed: int | None
 ) -> Frontier:
-    """Search the policies that have every published cut."""
+    """Search the policies that have every published split point."""
     rules = content.space.constraints
     cuts = [one.policy.bits for one in past.all_shown if isinstance(one.policy, Policy)]
     out: NDArray[np.bool_] = np.logical_or.reduce(cuts) if cuts else content.space.top
@@ -183,14 +196,14 @@ def candidates(
     recount: bool,
     seed: int | None,
 ) -> list[AnyPolicy]:
-    """Return policies in the order of their loss, without those that break the limit alone.
+    """Return policies in the order of their loss, without those that exceed the limit alone.
 
-    If the kit is recounted, its own policies keep the order of the rows of the fit. None is
-    dropped.
+    If the kit is recounted, its own policies keep their order from the fit, and none is dropped.
 
-    The list has the kit's own policies as well if a tree is out, or nothing. A policy pruned
-    further than a published tree adds nothing. The list also has the published policies: with
-    suppressed groups, another policy shows other people by leaving them out.
+    The list includes the kit's own policies if a tree is published, or if no policy is. A policy
+    pruned further than a published tree adds nothing. The list also includes the published
+    policies. If groups are suppressed, another policy would disclose more people by leaving them
+    out.
     """
     space = PolicySpace.of_counts(content.space)
     found = [_search_policies(content, past, limit, seed) for past in pasts]
@@ -209,13 +222,13 @@ def candidates(
         matches += [0.0] * len(content.frontier.loss) if recount else own.tolist()
     most = (limit.joint_risk or 1.0) * space.matches + SLACK
     order = sorted(range(len(policies)), key=loss.__getitem__)
-    return [policies[i] for i in order if matches[i] <= most]  # together never less than alone
+    return [policies[i] for i in order if matches[i] <= most]  # joint risk is never lower
 
 
 def _figures_within(
     limit: LedgerPromise, case: ReleaseCase, ledger: Ledger, pasts: Sequence[EarlierReleases]
 ) -> JointFigures | None:
-    """Return the worst figures that any coalition would have; None where one breaks the limit."""
+    """Return the worst figures for any colluding recipients, or None if they exceed the limit."""
     left_out = case.left_out(ledger, pasts)
     each = [case.joint(past, left_out)[0] for past in pasts]
     for past, figures in zip(pasts, each, strict=True):
@@ -225,7 +238,7 @@ def _figures_within(
 
 
 def _differences(case: ReleaseCase, ledger: Ledger, pasts: Sequence[EarlierReleases]) -> str:
-    """Describe the people whom the difference shows if a published policy is released again."""
+    """Describe the people disclosed by the difference if a published policy is released again."""
     left_out = case.left_out(ledger, pasts)
     for past in pasts:
         timeline = case.joint(past, left_out)[1]
@@ -243,10 +256,15 @@ def _first_that(
     *,
     jumps: bool,
 ) -> tuple[AnyPolicy, JointFigures] | None:
-    """Return the first policy that keeps the limit; with jumps, one whose forerunner does not.
+    """Return the first policy that meets the limit, with its figures, or None.
 
-    again : published policies. With jumps, the search stops at the first of them that keeps the
-        limit.
+    With `jumps`, the search skips policies in growing steps and then bisects. The result meets the
+    limit, and an evaluated policy before it does not.
+
+    Parameters
+    ----------
+    again : the published policies. With `jumps`, the search ends at the first of them that meets
+        the limit.
     """
     found = None
     if jumps:
@@ -272,7 +290,7 @@ def _first_that(
 
 
 def _cuts_are_out(past: EarlierReleases) -> bool:
-    """Return whether only global policies are published: then each tree of the kit adds much."""
+    """Return whether all published policies are global, so that any tree of the kit adds much."""
     each = [isinstance(one.policy, Policy) for one in past.all_shown]
     return bool(each) and all(each)
 

@@ -1,4 +1,4 @@
-"""The analysis of a fit: which columns it may look at, and the rows that it reads."""
+"""Run the analysis of a fit: check its columns and read its rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ from voile.tables.verbs.options import FitOptions
 
 
 def read_model(options: FitOptions, roles: Roles) -> LinearModel | None:
-    """Return the requested model; refuse one with columns that the release lacks."""
+    """Return the requested model, or None.
+
+    Raises
+    ------
+    RequestError : the model has columns that the release lacks.
+    """
     asked = options.analysis
     if asked is None or callable(asked):
         return None
@@ -40,7 +45,7 @@ def analyse_fit(
     rng: np.random.Generator,
     progress: ProgressHook,
 ) -> SourceAnalysis | None:
-    """Run the requested analysis on each policy that a fit found, or return None."""
+    """Run the requested analysis on the policies that a fit found, or return None."""
     if options.analysis is None:
         return None
     model = read_model(options, roles)

@@ -1,4 +1,4 @@
-"""Read the settings of columns: cuts that every policy keeps or drops, and each column's weight."""
+"""Read the settings of columns: fixed split points, and each column's weight."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Settings = Mapping[str, Mapping[str, Any]]
 
 
 def importance_of(domains: Sequence[ValueDomain], settings: Settings) -> tuple[float, ...] | None:
-    """Return the importance of each column where the settings give one any; 1 is usual.
+    """Return the importance of each column (1 by default), or None if the settings give none.
 
-    Latitude and longitude of one place have half of it each.
+    Latitude and longitude of one place have half of their importance each.
     """
     asked = {
         d.column: QuasiSettings.check_settings(d.column, settings.get(d.column, {}))
@@ -57,7 +57,7 @@ def _with(cuts: Bits, given: Bits | None) -> Bits:
 
 
 def _fix_cuts(domain: ValueDomain, asked: QuasiSettings) -> tuple[Bits, Bits]:
-    """Return which cuts of a column must stay, and which must go."""
+    """Return masks of the split points of a column to keep and to drop."""
     stay, go = _cuts_after(domain, asked.keep_cuts), _cuts_after(domain, asked.drop_cuts)
     if asked.finest is not None or asked.coarsest is not None:
         between = level_cuts(domain, finest=asked.finest, coarsest=asked.coarsest)
@@ -72,7 +72,7 @@ def _fix_cuts(domain: ValueDomain, asked: QuasiSettings) -> tuple[Bits, Bits]:
 
 
 def _uneven_cuts(domain: ValueDomain, step: int) -> Bits:
-    """Return which cuts of whole numbers are not just below a multiple of the step."""
+    """Return a mask of the split points that are not just below a multiple of the step."""
     if domain.parser.kind != "integer" or domain.parser.edges:
         raise RequestError(
             "cut_every takes whole numbers, and this column has none",

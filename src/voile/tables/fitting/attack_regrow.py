@@ -1,7 +1,7 @@
-"""Regrow a release's policy for each value of sampled people, with the options it was made with.
+"""Fit a release's policy again for each value of sampled people, with its original options.
 
-Nothing here is read from the kit. The adversary is granted the options of `fit`, `choose` and
-`apply`, which the private manifest records, and every cell of the source but one.
+Nothing is read from the kit. The adversary knows the options of `fit`, `choose` and `apply`, which
+the private manifest records, and every cell of the source except one.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from voile.tables.verbs.scene import TablesScene
 
 POLICY, MARGINALS = ("policy", "figures"), ("marginals",)
 APART = ("population", "start_from", "seconds", "lower_bound_seconds", "hold_out", "outcomes")
-"""Options of fit with which a release cannot be made again from its source alone."""
+"""Options of `fit` with which a release cannot be made again from its source alone."""
 OTHERS = ("releases", "recount", "hold_back", "ledger", "after")
-"""The same of apply."""
+"""Options of `apply` with which a release cannot be made again from its source alone."""
 ROWS_LEFT = ("held_out", "set_aside", "suppressed")
 
 
@@ -71,14 +71,14 @@ class PolicyRegrowth:
 
     @cached_property
     def table(self) -> pa.Table:
-        """The columns of the source that decide the policy."""
+        """Return the columns of the source that determine the policy."""
         return self.scene.true_rows.select([*self.scene.quasi, *self.scene.sensitive])
 
     def publish(self, table: pa.Table) -> Mapping[str, Any] | None:
-        """Return the public manifest of another source; None where the program would refuse it.
+        """Return the public manifest of another source, or None if voile would refuse the source.
 
-        Figures of written rows are the release's own: equal groups have equal ones. The relative
-        risk is the fit's: with one row a person the gate counts the same.
+        Figures of written rows are the release's own, since equal groups have equal figures. The
+        relative risk is that of the fit. With one row for each person, the gate counts the same.
         """
         roles, fitting, choice, applying = self._options
         source = open_source(table)
@@ -106,7 +106,7 @@ class PolicyRegrowth:
 
     @cached_property
     def _options(self) -> tuple[Roles, FitOptions, Choice, ApplyOptions]:
-        """Return the release's roles and options, for the columns that decide the policy."""
+        """Return the release's roles and options, for the columns that determine the policy."""
         given, own = self._private[OPTIONS], self._private["roles"]["columns"]
         columns = {name: own[name] for name in self.table.column_names}
         applied = {**given["apply"], "no_pseudonyms": True, "class_id": False, "key_file": None}
@@ -118,7 +118,7 @@ class PolicyRegrowth:
         )
 
     def check(self) -> None:
-        """Refuse a release that its source and its options alone do not make again."""
+        """Raise an error unless the source and the options alone reproduce the release."""
         given, fates = self._private.get(OPTIONS, {}), self._private.get("counts", {})
         of_verbs = {**given.get("fit", {}), **given.get("apply", {})}
         reasons = [
@@ -146,7 +146,7 @@ class PolicyRegrowth:
         return all(manifest.get(part) == self.scene.release.public.get(part) for part in parts)
 
     def _in_group(self, person: int, column: str, values: list[Any]) -> list[Any]:
-        """Return the values with which a row falls into its own released group."""
+        """Return the values with which a row belongs to its own released group."""
         rows = self.table.select(self.scene.quasi).take(pa.array([person] * (len(values) + 1)))
         place, type_ = rows.column_names.index(column), rows.schema.field(column).type
         own = self.table.column(column)[person].as_py()
@@ -156,7 +156,7 @@ class PolicyRegrowth:
         return [value for value, fit_ in zip(values, fits, strict=True) if fit_]
 
     def _with(self, person: int, column: str, value: Any) -> pa.Table:
-        """Return the source with another value of one person."""
+        """Return the source with another value for one person."""
         cells = self.table.column(column).to_pylist()
         cells[person] = value
         place, type_ = (
@@ -180,9 +180,10 @@ def regrowing_tasks(
 
 
 def candidates(cells: list[Any]) -> list[Any]:
-    """Return the values that a cell of a column may have: those that occur, and whole numbers.
+    """Return the values that a cell of a column may have: observed values, and whole numbers.
 
-    Whole numbers between them are added where that no more than doubles the values, as in a fit.
+    Whole numbers between observed values are included if that at most doubles the values, as in a
+    fit.
 
     >>> candidates([20, 23, 21]), candidates(["m", "f", None, "m"])
     ([20, 21, 22, 23], ['f', 'm', None])

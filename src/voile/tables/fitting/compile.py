@@ -1,4 +1,4 @@
-"""Compile every kernel now, not at the first search: python -m voile.tables.fitting.compile."""
+"""Compile every kernel before the first search: python -m voile.tables.fitting.compile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from voile.tables.foreign.boxes import flatten_columns
 from voile.tables.foreign.kernels import nearest_box, sum_fitting
 from voile.tables.people.counts import CombinationCounts, Constraints
 
-SIZES = (14, 2, 5)  # more cuts than `best` scores one by one
+SIZES = (14, 2, 5)  # more split points than `best` scores one by one
 EVALUATIONS = 5_000
 
 
@@ -26,7 +26,10 @@ class _CompiledSpace:
 
 
 def main() -> None:
-    """Run every method and a proof, with and without constraints, and grow a tree, on 140 cells."""
+    """Run every search method and a proof, with and without constraints, and grow a tree.
+
+    The space has 140 cells.
+    """
     cells = int(np.prod(SIZES))
     codes = np.stack(np.unravel_index(np.arange(cells), SIZES), axis=1).astype(np.int32)
     sample = (np.arange(cells) % 4 + 1).astype(np.float64)
@@ -43,7 +46,7 @@ def main() -> None:
         TreeGround(counts, Constraints(), (every,)), growths(0.5)[0], loss_weight=0.5
     ).tree
     tree.prune_links(0).place(codes)
-    tree.bounds  # noqa: B018, compiled by being asked for
+    tree.bounds  # noqa: B018, access compiles the kernel
     flat = flatten_columns([np.eye(size, dtype=np.bool_) for size in SIZES])
     sum_fitting(*flat, codes, codes, people)
     nearest_box(flat[0].astype(np.float32), *flat[1:], codes, codes)

@@ -1,4 +1,4 @@
-"""The wing's first verb: fit finds the frontier."""
+"""Fit a table: the first verb, which finds the frontier."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ from voile.tables.verbs.options import FitOptions
 
 TREES = "trees"
 CELL_BYTES = 200
-"""Bytes of a search for each distinct combination and column; 70 to 180 were measured."""
+"""Bytes of memory for each distinct combination and column in a search.
+
+70 to 180 bytes were measured.
+"""
 
 
 class PopulationWarning(UserWarning):
@@ -45,9 +48,10 @@ class PopulationWarning(UserWarning):
 def fit(
     source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: ProgressHook
 ) -> StoredKit:
-    """Find the policies of a table that no other beats in risk and loss.
+    """Find the policies of a table on the risk-loss frontier.
 
-    Reads the source once a GROUP BY; keeps distinct combinations only, in a private kit.
+    The source is read once for each GROUP BY. The private kit contains only the distinct
+    combinations.
     """
     drawn = streams(seed, "hold-out", "search", "analysis")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
@@ -101,11 +105,12 @@ def fit(
 
 
 def open_space(source: Source, roles: Roles, options: FitOptions) -> PolicySpace:
-    """Check the options and the roles, count the source, and refuse impossible constraints.
+    """Check the options and the roles, count the source, and reject impossible constraints.
 
     Raises
     ------
-    RequestError : a column without a role, a quasi-identifier of one value, an absent option.
+    RequestError : a column has no role, a quasi-identifier has one value, or a needed option is
+        missing.
     InfeasibleError : even the most general policy breaks the constraints.
     """
     roles.check(source.columns, "quasi", "weight")
@@ -127,7 +132,7 @@ def open_space(source: Source, roles: Roles, options: FitOptions) -> PolicySpace
 
 
 def _require_memory(space: PolicySpace) -> None:
-    """Refuse a search that would not fit into memory, before it begins."""
+    """Raise an error if a search would need more memory than there is."""
     combinations, columns = space.counts.codes.shape
     require_memory(
         combinations * columns * CELL_BYTES,
@@ -137,7 +142,7 @@ def _require_memory(space: PolicySpace) -> None:
 
 
 def _warn_of_uncovered(space: PolicySpace) -> None:
-    """Announce a population that counts people by some of the quasi-identifiers."""
+    """Warn about a population that counts people by only some of the quasi-identifiers."""
     if space.population is None or (boxes := space.population.boxes) is None:
         return
     some, every = len(boxes.columns), len(space.quasi)
@@ -152,7 +157,7 @@ def _warn_of_uncovered(space: PolicySpace) -> None:
 def _forest(
     space: PolicySpace, options: FitOptions, absent: dict[str, str], progress: ProgressHook
 ) -> PolicyForest | None:
-    """Grow trees on request. In a fit of both families, record the reason if trees cannot grow."""
+    """Grow trees if requested. In a fit of both families, record why trees cannot grow."""
     if options.family == "global":
         return None
     try:
@@ -165,7 +170,10 @@ def _forest(
 
 
 def check_kept(roles: Roles) -> None:
-    """Refuse settings of columns that are released as they are, those of another role together."""
+    """Raise an error if a column released unchanged has settings of another role.
+
+    The message lists all such columns.
+    """
     quasi = QuasiSettings.model_fields.keys() - KeptSettings.model_fields.keys()
     kept = {name: roles.columns[name].settings for name in roles.of(*AS_IT_IS)}
     left = [
@@ -187,7 +195,7 @@ def check_kept(roles: Roles) -> None:
 def _how(
     found: SearchResult | None, proved: LossBound | None, forest: PolicyForest | None
 ) -> dict[str, Any]:
-    """Describe how the fit went: its methods, the policies scored, and how it ended."""
+    """Describe the fit: its methods, the number of scored policies, and how it ended."""
     methods = ["trees"] * (forest is not None)
     evaluations = 0 if forest is None else forest.evaluations
     stopped = "finished" if forest is None else forest.stopped
@@ -201,7 +209,7 @@ def _how(
 def _prove(
     space: PolicySpace, found: SearchResult, options: FitOptions, progress: ProgressHook
 ) -> LossBound | None:
-    """Bound all policies, if requested and if the search was not interrupted."""
+    """Compute bounds on all policies, if requested and if the search was not interrupted."""
     if options.lower_bound_seconds is None or found.stopped == "interrupted":
         return None
     return bound(
@@ -215,14 +223,14 @@ def _prove(
 
 
 def _best(found: SearchResult | None, proved: LossBound | None) -> Frontier | None:
-    """Return the global policies that no other beats; a proof finds some of its own."""
+    """Return the frontier of global policies. A proof may have improved it."""
     if proved is not None:
         return proved.frontier
     return None if found is None else found.frontier
 
 
 def _describe_end(found: SearchResult, proved: LossBound) -> str:
-    """Describe how the fit ended: Ctrl-C in the proof interrupts it as well."""
+    """Describe how the fit ended. Ctrl-C during the proof counts as an interruption."""
     return "interrupted" if proved.stopped == "interrupted" else found.stopped
 
 
@@ -254,7 +262,7 @@ def _space(
 
 
 def _weight(roles: Roles) -> str | None:
-    """Return the column of sampling weights, where there is one."""
+    """Return the column of sampling weights, or None."""
     columns = roles.of("weight")
     if len(columns) > 1:
         raise RequestError(
@@ -266,7 +274,7 @@ def _weight(roles: Roles) -> str | None:
 
 
 def _check_outcomes(roles: Roles, options: FitOptions) -> None:
-    """Refuse an outcome that is not released as it is: its information is lost in any case."""
+    """Raise an error if an outcome is not released unchanged, so that its information is lost."""
     for name in options.outcomes:
         role = roles.columns[name].role if name in roles.columns else None
         if role not in (*AS_IT_IS, None):
@@ -281,7 +289,7 @@ def _check_outcomes(roles: Roles, options: FitOptions) -> None:
 
 
 def _check_loss(options: FitOptions) -> None:
-    """Refuse a weight that the requested loss does not use."""
+    """Raise an error if a loss weight is given that the requested loss does not use."""
     if options.loss != "weighted" and options.loss_weight != LossWeights.loss_weight:
         raise RequestError(
             f"a weight of distribution is given, and the loss is {options.loss}",
@@ -302,7 +310,7 @@ def constraints_of(options: FitOptions) -> Constraints:
 
 
 def _sensitive(roles: Roles) -> tuple[str, ...]:
-    """Return the columns that l-diversity and t-closeness count, each on its own."""
+    """Return the columns to which l-diversity and t-closeness apply, each separately."""
     columns = tuple(roles.of("sensitive"))
     if not columns:
         raise RequestError(

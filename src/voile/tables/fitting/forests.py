@@ -1,4 +1,4 @@
-"""Trees of a fit: which table and constraints they are grown on, and when they cannot be."""
+"""Grow the trees of a fit: their table and constraints, and the conditions for growing them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ from voile.tables.scoring.losses import PolicyFigures
 
 
 def loss_weight_of(space: PolicySpace) -> float:
-    """Return the weight of distribution in the loss for growing trees; resolution has the rest."""
+    """Return the weight of distribution in the loss for growing trees.
+
+    The remaining weight is that of resolution.
+    """
     return 1.0 if isinstance(space.loss.each, EvenSpread) else space.weights.loss_weight
 
 
 def refuse_trees(space: PolicySpace) -> None:
-    """Raise `RequestError` if trees cannot keep the requested constraints."""
+    """Raise `RequestError` if trees cannot meet the requested constraints."""
     required = space.constraints.required
     if required is not None and required.any():
         raise RequestError(
@@ -36,9 +39,10 @@ def refuse_trees(space: PolicySpace) -> None:
 
 
 def ground_of(space: PolicySpace) -> TreeGround:
-    """Return the ground for growing trees.
+    """Return the ground on which trees are grown.
 
-    The population places cuts where the sample has gaps if tables alone count it.
+    If the counts of the population come from tables only, the population determines the position of
+    splits in the sample's gaps.
     """
     population, rules = space.population, space.constraints
     columns = space.counts.by_column(space.counts.sensitive) if rules.diverse else ()
@@ -71,7 +75,7 @@ def _measures(space: PolicySpace) -> BoxMeasures | None:
 
 def grow(space: PolicySpace, progress: ProgressHook) -> PolicyForest:
     """Grow the trees of a fit."""
-    from voile.tables.fitting.trees.kernels.grow import grow as kernel  # loads numba
+    from voile.tables.fitting.trees.kernels.grow import grow as kernel  # imports numba
 
     refuse_trees(space)
     announce_compiling(progress, kernel, "growing trees")
@@ -83,8 +87,8 @@ def grow(space: PolicySpace, progress: ProgressHook) -> PolicyForest:
 
 
 def announce_compiling(progress: ProgressHook, kernel: Callable[..., object], task: str) -> None:
-    """Begin a task; where its kernels were never run here, show that they are compiled first."""
-    from voile.core.compiled import is_kept  # loads numba
+    """Report the start of a task, and that its kernels must be compiled first, if so."""
+    from voile.core.compiled import is_kept  # imports numba
 
     progress(task if is_kept(kernel) else f"compiling once, about 30 s, and {task}", 0)
 
@@ -97,9 +101,11 @@ def join_frontiers(
     numbers: tuple[int, ...] = (),
     matches: float | None = None,
 ) -> tuple[Frontier, PolicyFamily, PolicyFigures]:
-    """Return one frontier of the searched and the grown policies, its policies, and their figures.
+    """Return the joint frontier of searched and grown policies, its policies, and their figures.
 
-    numbers, matches : of trees of records, the numbers of rows, and the source's expected matches.
+    Parameters
+    ----------
+    numbers, matches : for trees of records, the numbers of rows, and the source's expected matches.
     """
     found = _none(space) if found is None else found
     grown = Frontier.of([], [], np.zeros((0, 2), np.int32)) if forest is None else forest.frontier

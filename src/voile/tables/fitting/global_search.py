@@ -63,7 +63,7 @@ def check_method(options: FitOptions) -> None:
 
 
 def marks_of(space: PolicySpace, options: FitOptions) -> tuple[dict[str, Policy], dict[str, str]]:
-    """Return Safe Harbor where the columns it speaks of are there; else why it is not."""
+    """Return Safe Harbor if it applies to some column, or else the reason why it is absent."""
     if space.estimates:
         return {}, {SAFE_HARBOR: "matches are estimated for trees alone, and this is none"}
     if why := why_too_wide(space.counts):
@@ -87,7 +87,7 @@ def marks_of(space: PolicySpace, options: FitOptions) -> tuple[dict[str, Policy]
 
 
 def is_searched(space: PolicySpace, options: FitOptions, absent: dict[str, str]) -> bool:
-    """Return whether to search global policies; if there are too many, record the reason."""
+    """Return whether to search global policies. If there are too many, record the reason."""
     why = None if options.family == "global" else why_too_wide(space.counts)
     if options.family == "both" and why:
         absent[GLOBAL] = why
@@ -103,7 +103,7 @@ def search_globally(
 ) -> SearchResult:
     """Search the global policies."""
     if space.evaluator.is_compiled:
-        from voile.tables.fitting.kernels.walk import descend  # loads numba
+        from voile.tables.fitting.kernels.walk import descend  # imports numba
 
         announce_compiling(progress, descend, "searching policies")
     strict = space.evaluator.rules.active and not options.suppress
@@ -121,7 +121,7 @@ def search_globally(
 
 
 def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> str | Method:
-    """Return the requested search; `bisect` needs a risk, by default Safe Harbor's."""
+    """Return the requested search. `bisect` needs a risk, which is Safe Harbor's by default."""
     order = options.chain_order
     match _name_search(options):
         case "bisect":
@@ -135,7 +135,7 @@ def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]
 
 
 def _name_search(options: FitOptions) -> str:
-    """Name the search: by default, one that uses a given time limit, or else a quick one."""
+    """Return the name of the search: ``best`` with a given limit, or else ``quick``, by default."""
     limited = options.evaluations is not None or options.seconds is not None
     return options.method or ("best" if limited else "quick")
 
@@ -152,7 +152,7 @@ def _bisect_risk(space: PolicySpace, options: FitOptions, marks: Mapping[str, Po
 
 
 def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
-    """Return the policies of a kit whose columns and values are the same."""
+    """Return the policies of a kit with the same columns and values."""
     if options.start_from is None:
         return None
     earlier = TablesContent.of(StoredKit.load(options.start_from, KIND))
@@ -179,7 +179,7 @@ def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
 
 
 def _done(at: SearchCheckpoint, options: FitOptions) -> tuple[float, float | None]:
-    """Return how much of the limit that ends the search first is spent, and the limit."""
+    """Return the used part of the limit that ends the search first, and that limit."""
     spent = [(at.evaluations, options.evaluations), (at.seconds, options.seconds)]
     limited = [(done, limit) for done, limit in spent if limit is not None]
     return max(limited, key=lambda one: one[0] / one[1], default=(at.evaluations, None))

@@ -1,4 +1,4 @@
-"""A table without quasi-identifiers: events of people whom another table generalises."""
+"""Fit a table without quasi-identifiers: events of people whom another table generalises."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from voile.tables.verbs.options import FitOptions
 
 
 def open_kept_space(source: Source, roles: Roles, options: FitOptions) -> PolicySpace:
-    """Count the subjects of a table without quasi-identifiers: they are one group.
+    """Count the subjects of a table without quasi-identifiers, who form one group.
 
     Raises
     ------
-    RequestError : a column has no role, or none is the subject's.
+    RequestError : a column has no role, or there is no subject column.
     InfeasibleError : there are fewer subjects than k.
     """
     roles.check(source.columns, "quasi")
@@ -44,9 +44,13 @@ def open_kept_space(source: Source, roles: Roles, options: FitOptions) -> Policy
 
 
 def fit_kept(source: Source, roles: Roles, options: FitOptions) -> StoredKit:
-    """Return the kit of a table whose columns are all kept or dropped: it has one policy.
+    """Return the kit of a table with only kept and dropped columns. It has one policy.
 
-    The kit promises nothing of the kept values. Raises as `open_kept_space`.
+    The kit gives no guarantee for the kept values.
+
+    Raises
+    ------
+    RequestError, InfeasibleError : see `open_kept_space`.
     """
     space = open_kept_space(source, roles, options)
     only = Frontier.of([1.0], [0.0], np.zeros((1, 0), np.bool_))

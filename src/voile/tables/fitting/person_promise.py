@@ -1,4 +1,4 @@
-"""Decide whether a fit promises per person, with all the person's rows, and grow its trees."""
+"""Determine whether a fit gives a guarantee per person, for all rows, and grow its trees."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ABSENT = {
     "safe-harbor": "its risk is counted per row, and this fit promises per person",
     "global policies": "they promise per row, and this fit promises per person",
 }
-"""Why policies that a fit per row has are not on a frontier."""
+"""The reasons why policies with a guarantee per row are not on a frontier."""
 
 
 class PromiseWarning(UserWarning):
@@ -47,14 +47,15 @@ def _refer_to(names: Sequence[str]) -> str:
 
 
 def promises_per_person(source: Source, roles: Roles, options: FitOptions) -> bool:
-    """Decide whether the constraints hold per person, all of a person's rows known.
+    """Determine whether the constraints apply per person, given all of a person's rows.
 
-    They do where somebody has several rows, pseudonyms join these, and no option needs a promise
-    per row.
+    They do if somebody has several rows, pseudonyms join these rows, and no option needs a
+    guarantee per row.
 
     Raises
     ------
-    RequestError : it is requested without a subject, or with an option that it cannot keep.
+    RequestError : the guarantee is requested without a subject, or with an option that it cannot
+        support.
     """
     if options.promise == "row" or (roles.subject is None and options.promise is None):
         return False
@@ -98,7 +99,7 @@ def _needs_rows(source: Source, roles: Roles, options: FitOptions) -> list[str]:
 
 
 def _several_rows(source: Source, subject: str) -> bool:
-    """Whether some subject has several rows; one pass over the column."""
+    """Return whether some subject has several rows, in one pass over the column."""
     named = identifier(subject)
     with connect() as connection:
         source.tabulate(
@@ -119,9 +120,15 @@ def grow_records(
     sensitive: tuple[str, ...],
     progress: ProgressHook,
 ) -> tuple[PolicyForest, tuple[int, ...], float]:
-    """Grow trees of people's records; return them, the numbers of rows, and the expected matches.
+    """Grow trees of people's records.
 
-    Reads every row once more. Memory: O(rows x columns).
+    Every row is read once more. Memory: O(rows x columns).
+
+    Returns
+    -------
+    forest : the trees and their policies.
+    numbers : the numbers of rows with which people are released.
+    matches : the expected matches of the source.
     """
     refuse_trees(space)
     assert roles.subject is not None

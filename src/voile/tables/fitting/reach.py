@@ -1,4 +1,4 @@
-"""Refuse constraints that no policy can keep, since one group of everybody breaks them."""
+"""Reject constraints that no policy can meet, since one group of all people breaks them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SLACK = 1e-9
 
 
 def refuse_kept_cuts(space: PolicySpace) -> None:
-    """Raise `InfeasibleError` where the cuts that every policy keeps leave groups too small."""
+    """Raise `InfeasibleError` if the required split points leave groups that are too small."""
     required = space.constraints.required
     if required is None or not required.any():
         return
@@ -30,9 +30,9 @@ def refuse_kept_cuts(space: PolicySpace) -> None:
 def refuse_unreachable(
     counts: CombinationCounts, rules: Constraints, sensitive: Sequence[str]
 ) -> None:
-    """Raise `InfeasibleError` where everybody together breaks a constraint.
+    """Raise `InfeasibleError` if all people together break a constraint.
 
-    A group never has more subjects or values than everybody together. The least even of several
+    A group never has more subjects or values than all people together. The least even of several
     groups is at most as even as all of them together.
     """
     subjects = counts.subjects

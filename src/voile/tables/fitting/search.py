@@ -58,42 +58,44 @@ def search(
     start: Frontier | None = None,
     progress: Callable[[SearchCheckpoint], None] | None = None,
 ) -> SearchResult:
-    """Find policies that no other found beats in risk and loss.
+    """Find the policies that no other found policy beats in risk and loss.
 
-    The most general and the most detailed policy allowed are scored first. The same seed and
-    the same number of evaluations give the same frontier; a run limited by seconds records how
-    many it made.
+    The most general and the most specific allowed policy are scored first. The same seed and the
+    same number of evaluations give the same frontier. A run limited by seconds records its number
+    of evaluations.
 
     Parameters
     ----------
-    space : whose `evaluator` scores policies and holds the constraints.
-    method : the name of one in `METHODS`, or a method with its own parameters, such as
+    space : a space with an `evaluator`, which scores policies and contains the constraints.
+    method : a name in `METHODS`, or a method with its own parameters, such as
         `SublatticeSearch(threshold=0.5)`:
-        - `best` joins `steepest`, `interval` and `local`: up to about a minute unless limited.
+        - `best` combines `steepest`, `interval` and `local`. It takes up to about a minute unless
+          limited.
         - `quick` takes some seconds.
         - `steepest` takes well under a second.
-        - `interval` improves one attribute at a time, and `local` flips one cut at a time.
+        - `interval` improves one attribute at a time, and `local` flips one split point at a time.
         - `random-chain` is Algorithm 1, and `sublattice` Algorithm 2.
         - `exhaustive` scores up to 2**20 policies.
-    evaluations : largest number of policies scored, >= 1; None: as many as the method needs. Below
-        the length of a maximal chain (free split points, plus 1) a warning announces few policies.
-    seconds : when to stop, > 0; looked at between batches, so passed by up to one of them.
-    random_state : seed or generator, for the methods that draw.
-    start : the frontier of an earlier search, to go on from; see `continue_from`.
-    progress : called after each batch.
+    evaluations : the largest number of scored policies, >= 1. None allows as many as the method
+        needs. If it is below the length of a maximal chain (free split points, plus 1), a warning
+        announces few policies.
+    seconds : the time limit, > 0. It is checked between batches, so that one batch may exceed it.
+    random_state : the seed or generator of methods that use random numbers.
+    start : the frontier of an earlier search, from which to continue. See `continue_from`.
+    progress : a function that is called after each batch.
 
     Returns
     -------
-    SearchResult : with a frontier of feasible policies only, never empty. Ctrl-C returns what
-        there is, once the first batch is in.
+    result : a `SearchResult` with a frontier of feasible policies only, never empty. After Ctrl-C
+        it contains the policies found so far, if the first batch is complete.
 
     Raises
     ------
-    InfeasibleError : the most general policy allowed suppresses too much. Generalising never
-        suppresses more, so then no policy is feasible. Under entropy l-diversity or t-closeness
-        with suppression a finer policy could be feasible, and the search does not look for it.
-    RequestError : an unknown method, limits out of range, a space too large to exhaust, or a
-        start of other policies than this space's.
+    InfeasibleError : the most general allowed policy suppresses too much. Generalising never
+        suppresses more, so no policy is then feasible. Under entropy l-diversity or t-closeness
+        with suppression, a finer policy could be feasible, but the search does not look for it.
+    RequestError : an unknown method, limits out of range, a space too large for `exhaustive`, or a
+        start with policies of another space.
     """
     if isinstance(method, str) and method not in METHODS:
         raise RequestError(f"no method {method!r}", instead=nearest(method, METHODS))
@@ -119,7 +121,7 @@ def search(
     except TablesSearchLimit as limit:
         stopped = limit.reason
     except KeyboardInterrupt:
-        if len(run.checkpoints) < 2:  # nothing but the two ends, or not even compiled code
+        if len(run.checkpoints) < 2:  # only the two ends are scored, or kernels are being compiled
             raise
         stopped = "interrupted"
     return SearchResult(
@@ -134,8 +136,9 @@ def search(
 def _frontier(run: TablesSearchRun) -> Frontier:
     """Return the found policies that are also t-close to the released records.
 
-    Scores count t-closeness from everybody, since the suppressed people are not known before. If
-    records may be suppressed, count the found policies again from the released records alone.
+    Scores measure t-closeness from all people, since the suppressed people are not known in
+    advance. If records may be suppressed, the found policies are counted again from the released
+    records alone.
     """
     found, evaluator = run.frontier(), run.evaluator
     if evaluator.constraints.t_closeness == 1 or evaluator.constraints.suppress == 0:
@@ -152,7 +155,7 @@ def _frontier(run: TablesSearchRun) -> Frontier:
 
 
 def _warn_of_few(evaluator: PolicyEvaluator, evaluations: int | None) -> None:
-    """Refuse a limit of no policy, and announce one below the length of a maximal chain."""
+    """Check the limit of evaluations, and warn if it is below the length of a maximal chain."""
     if evaluations is None:
         return
     if evaluations < 1:
@@ -167,4 +170,4 @@ def _warn_of_few(evaluator: PolicyEvaluator, evaluations: int | None) -> None:
 
 
 class FewFoundWarning(UserWarning):
-    """A search found few policies: allow more evaluations or suppression, or fit trees."""
+    """A search found few policies. Allow more evaluations or suppression, or fit trees."""

@@ -1,4 +1,4 @@
-"""The space of policies over a table that is searched."""
+"""Define the space of policies over a table, with the evaluator that searches need."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 class PolicySpace(CountedSpace):
     """All policies over a table's quasi-identifiers, scored against a population.
 
-    `of` reads the data; the constructor takes the counts.
+    `of` reads the data, and the constructor takes the counts.
     """
 
     @classmethod
@@ -49,37 +49,44 @@ class PolicySpace(CountedSpace):
         loss_weight: float = 0.5,
         outcomes: Sequence[str] = (),
     ) -> PolicySpace:
-        """Count a table once, by GROUP BY where it lives; keep distinct combinations only.
+        """Count a table once, by GROUP BY in its own database or file.
+
+        Only the distinct combinations are kept.
 
         Parameters
         ----------
-        sample : the table to release: a path, a database table, or a frame (see `open_source`).
-        population : a table that counts people by all quasi-identifiers; several tables of some
-            are margins, fitted by iterative proportional fitting. Where one is counted by none of
-            them, or there is no table, g is a group's size in the release; see `estimated_matches`.
-        quasi : its quasi-identifiers, at least one.
-        subject : column whose equal values are one person.
-        people : column of the population tables that counts, whole numbers >= 0.
-        sensitive : columns whose values in each group are counted, for l-diversity and t-closeness.
-        fraction : in (0, 1), share of the population that the sample is of, without a table.
-        weight : column of sampling weights, >= 0, one a subject: where no table is given, people
-            are counted as their sums.
-        settings : by column, what `QuasiSettings` takes: kind, order, hierarchy, cuts to keep...
-        constraints : which policies are allowed.
-        population_gap : ``error`` refuses records whose group the population lacks; ``sample``
-            counts such a group as large as it is in the sample.
-        sampled : whether the table is a random sample of the population, for `estimated_matches`
-            where population tables count people by some quasi-identifiers.
-        risk, loss : the measures, by name or as `GroupMeasure`s; None is eq. 2 and eq. 4. See
+        sample : the table to release: a path, a database table, or a data frame (see
+            `open_source`).
+        population : a table that counts people by all quasi-identifiers. Several tables by some of
+            them are margins, fitted by iterative proportional fitting. If no table counts a
+            quasi-identifier, or there is no table, g is a group's size in the release. See
+            `estimated_matches`.
+        quasi : the quasi-identifiers of the sample, at least one.
+        subject : the column with equal values for rows of one person.
+        people : the column of the population tables with the number of people, whole numbers >= 0.
+        sensitive : the columns for l-diversity and t-closeness. Their values are counted in each
+            group.
+        fraction : in (0, 1), the sample's share of the population, if there is no table.
+        weight : the column of sampling weights, >= 0, one for each subject. Without a table, people
+            are counted as the sums of weights.
+        settings : by column, the arguments of `QuasiSettings`: kind, order, hierarchy, fixed split
+            points and others.
+        constraints : the conditions on policies.
+        population_gap : ``error`` raises an error if the population lacks the group of a record.
+            ``sample`` gives such a group its size in the sample.
+        sampled : whether the table is a random sample of the population. `estimated_matches` needs
+            this if population tables count people by some quasi-identifiers.
+        risk, loss : the measures, by name or as `GroupMeasure`. None means eq. 2 and eq. 4. See
             `measure_named`.
-        loss_weight : in [0, 1], what distribution counts in the loss ``weighted``; resolution
-            counts the rest.
-        outcomes : columns that a measure looks at, as `mutual-information` does.
+        loss_weight : in [0, 1], the weight of distribution in the loss ``weighted``. The remaining
+            weight is that of resolution.
+        outcomes : the columns that a measure such as `mutual-information` uses.
 
         Raises
         ------
-        RequestError : an absent column, or a domain of one value. Also a population without counts,
-            with negative ones, or without some records. Also more combinations than memory.
+        RequestError : a column is absent, or a domain has one value. Also if a population has no
+            counts, has negative counts or lacks some records, or if the combinations do not fit
+            into memory.
 
         Examples
         --------
@@ -153,7 +160,7 @@ class PolicySpace(CountedSpace):
 def _check_measures(
     risk: GroupMeasure, loss: GroupMeasure, population: PopulationCounts, outcomes: Sequence[str]
 ) -> None:
-    """Refuse an estimate that nothing supports, and outcomes that no measure looks at."""
+    """Raise an error for an estimate without support, or outcomes that no measure uses."""
     if risk == estimated_matches() and not (population.boxes and population.boxes.sampled):
         raise RequestError(
             "matches are estimated where a table counts people by some quasi-identifiers, and "

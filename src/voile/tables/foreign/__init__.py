@@ -1,1 +1,1 @@
-"""Releases that voile did not make: their cells read, their rows matched, their boxes attacked."""
+"""Read, match and attack releases that other tools have made."""

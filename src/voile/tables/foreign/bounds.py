@@ -1,4 +1,4 @@
-"""Two columns of bounds in the place of one, as `voile tables apply --bounds` writes them."""
+"""Read two bound columns in place of one column, as `voile tables apply --bounds` writes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Groups = dict[str, frozenset[str]]
 
 
 def released_as(column: str, names: Collection[str]) -> tuple[str, ...]:
-    """Return the released columns that stand for a column: itself, its two bounds, or none."""
+    """Return the released columns that represent a column: itself, its two bounds, or none."""
     if column in names:
         return (column,)
     both = tuple(f"{column}_{bound}" for bound in BOUNDS)
@@ -23,9 +23,10 @@ def released_as(column: str, names: Collection[str]) -> tuple[str, ...]:
 def join_bounds(
     domain: ValueDomain, low: pa.ChunkedArray, high: pa.ChunkedArray
 ) -> tuple[pa.ChunkedArray, Groups]:
-    """Write two bounds as one interval in brackets; of values without a scale, as a named group.
+    """Join two bound columns into one column of intervals in brackets.
 
-    Of decimals the upper bound is not in the interval; a row without bounds has none.
+    Values without a scale become named groups instead. The upper bound of a decimal is not in the
+    interval. A row without bounds becomes null.
     """
     pairs = list(zip(low.to_pylist(), high.to_pylist(), strict=True))
     is_scale = domain.parser.is_scale or all(str(v).isdigit() for v in domain.values if v)

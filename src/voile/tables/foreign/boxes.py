@@ -1,4 +1,4 @@
-"""Find the combinations of values that fit a box of sets: exactly, also if boxes overlap."""
+"""Find the combinations of values that fit a leaf of value sets, exactly, also if leaves meet."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ CELLS_AT_ONCE = 1 << 25
 
 
 def fits(holds: Sequence[Bits], boxes: Codes, positions: Codes) -> Iterator[tuple[slice, Bits]]:
-    """Yield which combinations (n, q) fit each box (b, q), some combinations at a time.
+    """Yield which combinations (n, q) fit each leaf (b, q), in parts of the combinations.
 
     Parameters
     ----------
-    holds : by column, (cells, values) which values a cell stands for.
-    boxes : a cell number for each column.
-    positions : a value for each column; -1 is unknown and fits every cell. The position after the
-        last value is a value outside the domain and fits none.
+    holds : by column, (cells, values) bool, the values that each cell may represent.
+    boxes : (b, q) a cell number for each column.
+    positions : (n, q) a value for each column. -1 is unknown and fits every cell. The position
+        after the last value is a value outside the domain and fits no cell.
 
-    Yields (b, part) bool for each part of the combinations. O(b n q) time.
+    Yields
+    ------
+    part : (b, part) bool for each part of the combinations. O(b n q) time in total.
 
     >>> holds = [np.array([[True, True, False], [False, True, True]])]
     >>> [(_, fit)] = fits(holds, np.array([[0], [1]]), np.array([[0], [1], [3], [-1]]))
@@ -46,23 +48,26 @@ def fits(holds: Sequence[Bits], boxes: Codes, positions: Codes) -> Iterator[tupl
 def people_in(
     holds: Sequence[Bits], boxes: Codes, positions: Codes, people: NDArray[Any]
 ) -> Floats:
-    """Count the people (n,) of combinations who fit each box, (b,)."""
-    from voile.tables.foreign.kernels import sum_fitting  # loads numba
+    """Return the number of people (b,) of the combinations that fit each leaf.
 
-    order = np.argsort([held.mean() if held.size else 1.0 for held in holds])  # rules out the most
+    `people` (n,) is the number of people of each combination.
+    """
+    from voile.tables.foreign.kernels import sum_fitting  # imports numba
+
+    order = np.argsort([held.mean() if held.size else 1.0 for held in holds])  # by selectivity
     flat = flatten_columns([_with_ends(holds)[j] for j in order])
     boxes, positions = (np.ascontiguousarray(x[:, order], np.int32) for x in (boxes, positions))
     return sum_fitting(*flat, boxes, positions, people.astype(np.float64))
 
 
 def flatten_columns(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Places, Places]:
-    """Return the cells of several columns one after the other; where each begins, and its width."""
+    """Concatenate the cells of several columns, and return each column's start and width."""
     starts = np.cumsum([0, *(column.size for column in columns)])[:-1].astype(np.int64)
     widths = np.array([column.shape[1] for column in columns], dtype=np.int64)
     return np.concatenate([column.ravel() for column in columns]), starts, widths
 
 
 def _with_ends(holds: Sequence[Bits]) -> list[Bits]:
-    """Return the cells' values with two more: one outside the domain, and the unknown."""
+    """Append two values to each cell: a value outside the domain, and the unknown value."""
     ends = np.array([[False, True]])
     return [np.hstack([held, np.repeat(ends, len(held), axis=0)]) for held in holds]

@@ -1,4 +1,4 @@
-"""Columns of codes: hashes of identifiers, with or without a secret, and pseudonyms."""
+"""Detect columns of codes: hashes of identifiers, with or without a secret, and pseudonyms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 FEWEST = 12
-"""Characters of the shortest code that is taken for a pseudonym."""
+"""The number of characters of the shortest code that counts as a pseudonym."""
 FORMS = (
     (
         "a UUID",
@@ -20,7 +20,7 @@ FORMS = (
     ("base64", re.compile(r"[A-Za-z0-9+/_-]+=*")),
 )
 BOTH = re.compile(r"(?=.*\d)(?=.*[A-Za-z])")
-"""A code has digits and letters: words, and numbers that count, are none."""
+"""A code has both digits and letters, which excludes words and ordinary numbers."""
 HASHES: Mapping[str, Callable[[bytes], Any]] = {
     "MD5": partial(hashlib.md5, usedforsecurity=False),
     "SHA-1": partial(hashlib.sha1, usedforsecurity=False),
@@ -31,7 +31,9 @@ HASHES: Mapping[str, Callable[[bytes], Any]] = {
 
 
 def form_of_codes(texts: Sequence[str | None]) -> str | None:
-    """Describe a column of codes: cells of one length that look random; None for other columns.
+    """Describe a column of codes: cells of one length that look random.
+
+    The result is None for other columns.
 
     >>> form_of_codes(["9e107d9d372bb682", "e4d909c290d0fb1c", None])
     '16 characters of hexadecimal digits'
@@ -51,5 +53,5 @@ def form_of_codes(texts: Sequence[str | None]) -> str | None:
 
 
 def hash_of(name: str, text: str, length: int) -> str:
-    """Return the first hexadecimal digits of a text's hash."""
+    """Return the first `length` hexadecimal digits of a text's hash."""
     return str(HASHES[name](text.encode()).hexdigest()[:length])

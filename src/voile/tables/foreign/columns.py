@@ -1,4 +1,4 @@
-"""The columns of a release that voile did not make, as sets of values of the original's domains."""
+"""Represent the columns of another tool's release as sets of values of the original's domains."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ HOW = ("exact", "generalised", "suppressed", "unread")
 
 @dataclass(frozen=True, eq=False)
 class ForeignColumn(BriefRepr):
-    """Hold one generalised column: its distinct cells, numbered, and the possible values of each.
+    """One generalised column: its distinct cells, by number, and the possible values of each.
 
-    holds : (cells, values) bool; a cell that cannot be read holds none, so that nobody of the
-        population hides a row with it.
-    how : (cells,) which of `HOW` each cell is. rows : (4,) how many released rows of each.
-    is_bounded : whether two bounds were released in its place.
+    Attributes
+    ----------
+    holds : (cells, values) bool. A cell that cannot be read has no values, so that no member of the
+        population can share a row with it.
+    how : (cells,) the position in `HOW` of each cell's kind.
+    rows : (4,) the number of released rows of each kind.
+    is_bounded : whether two bound columns were released in place of the column.
     """
 
     shows = ("column",)
@@ -44,9 +47,9 @@ class ForeignColumn(BriefRepr):
 
     @property
     def may_lack(self) -> Bits:
-        """(cells,) whether a cell with two bounds may also represent a missing value.
+        """Return a mask (cells,) of cells with two bounds that may also represent a missing value.
 
-        The bounds leave this open, and missing values come last in the order.
+        The bounds leave this open, since missing values are the last in the order.
         """
         if not (self.is_bounded and self.domain.nullable and len(self.domain) > 1):
             return np.zeros(len(self.how), dtype=np.bool_)
@@ -54,7 +57,10 @@ class ForeignColumn(BriefRepr):
 
     @property
     def may_hold(self) -> Bits:
-        """(cells, values) the values that a cell may hold; one that cannot be read may be any."""
+        """Return a mask (cells, values) of the values that a cell may represent.
+
+        A cell that cannot be read may represent any value.
+        """
         held = self.holds | (self.how == UNREAD)[:, None]
         held[:, -1] |= self.may_lack
         return np.asarray(held)
@@ -62,7 +68,9 @@ class ForeignColumn(BriefRepr):
     def match_missing(self, cells: NDArray[np.int32], values: NDArray[np.int32]) -> ForeignColumn:
         """Return the column with a missing value in bounded cells that represent one in some row.
 
-        cells, values : (rows,) of each released row, and of the original's row that it is.
+        Parameters
+        ----------
+        cells, values : (rows,) each released row's cell, and the value of the matched original row.
         """
         lacks = cells[values == len(self.domain) - 1]
         holds = self.holds.copy()
@@ -71,18 +79,18 @@ class ForeignColumn(BriefRepr):
 
     @property
     def is_disjoint(self) -> bool:
-        """Whether no value is in two cells."""
+        """Return whether no value belongs to two cells."""
         return bool((self.holds.sum(axis=0) <= 1).all())
 
     @cached_property
     def entry_of(self) -> NDArray[np.int32]:
-        """(values,) the first cell that holds each value; the number of cells where none does."""
+        """Return the first cell (values,) with each value, or the number of cells if none."""
         none = np.zeros((1, self.holds.shape[1]), dtype=np.bool_)
         return np.asarray(np.argmax(np.vstack([self.holds, ~none]), axis=0), dtype=np.int32)
 
 
 def groups_of(settings: Mapping[str, Any], column: str) -> dict[str, frozenset[str]]:
-    """Return the values of each group of a column's hierarchy by the group's label."""
+    """Return the values of each group of a column's hierarchy, by the group's label."""
     members: dict[str, set[str]] = {}
     for value, *ways in read_tree(QuasiSettings.check_settings(column, settings)) or ():
         for label in ways:
@@ -97,10 +105,10 @@ def read_column(
     rows: int,
     nulls: int,
 ) -> tuple[ForeignColumn, NDArray[np.int32]]:
-    """Read a released column, and return the cell of each row.
+    """Read a released column, and return it with the cell of each row.
 
-    A column that was not released is suppressed in every row. Null is the original's null where no
-    more rows have it than the original's `nulls`, and otherwise a suppressed cell.
+    A column that was not released is suppressed in every row. Null is the original's null if at
+    most `nulls` rows have it, the number in the original. Otherwise it is a suppressed cell.
     """
     if cells is None:
         cells = pa.chunked_array([pa.nulls(rows, pa.string())])
@@ -137,7 +145,7 @@ def _read_cell(
 
 @dataclass(frozen=True, eq=False)
 class ForeignCodebook(BriefRepr):
-    """All generalised columns of a release, and its distinct boxes (b, q) by cell numbers."""
+    """All generalised columns of a release, and its distinct leaves (b, q) by cell numbers."""
 
     columns: tuple[ForeignColumn, ...]
     boxes: Codes
@@ -146,7 +154,7 @@ class ForeignCodebook(BriefRepr):
     def of(
         cls, columns: Sequence[ForeignColumn], codes: Codes
     ) -> tuple[ForeignCodebook, NDArray[np.intp]]:
-        """Return the codebook, and the box of each released row."""
+        """Return the codebook, and the leaf of each released row."""
         boxes, place = distinct_rows(codes)
         return cls(tuple(columns), boxes), place
 
@@ -156,12 +164,12 @@ class ForeignCodebook(BriefRepr):
 
     @property
     def released_columns(self) -> list[str]:
-        """The columns of cell numbers in `coded` tables."""
+        """Return the columns that contain cell numbers in coded tables."""
         return list(self.quasi)
 
     @property
     def sizes(self) -> list[int]:
-        """How many distinct cells each column has."""
+        """Return the number of distinct cells of each column."""
         return [len(column.how) for column in self.columns]
 
     @property
@@ -170,12 +178,15 @@ class ForeignCodebook(BriefRepr):
 
     @cached_property
     def is_global(self) -> bool:
-        """Whether each value of a column is in one cell at most, whatever the other columns."""
+        """Return whether each value of a column is in one cell at most.
+
+        This must be true whatever the other columns contain.
+        """
         return all(column.is_disjoint for column in self.columns)
 
     @cached_property
     def are_disjoint(self) -> bool:
-        """Whether no combination of values is in two boxes."""
+        """Return whether no combination of values belongs to two leaves."""
         if self.is_global:
             return True
         meet = np.ones((len(self.boxes), len(self.boxes)), dtype=np.bool_)
@@ -185,13 +196,16 @@ class ForeignCodebook(BriefRepr):
         return not np.triu(meet, 1).any()
 
     def released_codes(self, table: pa.Table) -> Codes:
-        """Return (rows, q) the cell numbers of a table that holds them."""
+        """Return the cell numbers (rows, q) of a coded table."""
         return np.column_stack([table.column(name).to_numpy() for name in self.quasi]).astype(
             np.int32
         )
 
     def positions(self, table: pa.Table, *, blank_is_unknown: bool) -> Codes:
-        """Return (rows, q) the values of raw cells; the domain's length outside, -1 unknown."""
+        """Return the values (rows, q) of raw cells, as positions in the domains.
+
+        A value outside the domain has the domain's length, and an unknown value has -1.
+        """
         return np.column_stack(
             [
                 _positions(column.domain, table.column(column.column), blank_is_unknown)
@@ -202,17 +216,18 @@ class ForeignCodebook(BriefRepr):
         ).astype(np.int32)
 
     def register_codes(self, table: pa.Table) -> Codes:
-        """Return the cells that each row of a register fits; -1 for absent values."""
+        """Return the cells that each row of a register fits, or -1 for absent values."""
         return self.codes_at(self.positions(table, blank_is_unknown=True))
 
     def recode(self, table: pa.Table) -> Codes:
-        """Return the same of raw cells, where a missing value is a value."""
+        """Return the cells that raw cells fit. A missing value counts as a value."""
         return self.codes_at(self.positions(table, blank_is_unknown=False))
 
     def codes_at(self, positions: Codes) -> Codes:
-        """Return the cells of positions in the domains, as the boxes that fit share them.
+        """Return the cells of positions in the domains, according to the leaves that fit.
 
-        A combination in several boxes has -1 where they differ, in none a cell that no row has.
+        A combination in several leaves has -1 in columns where they differ. A combination in no
+        leaf has a cell number that no row has.
         """
         if self.is_global:
             return np.column_stack(

@@ -1,4 +1,4 @@
-"""Loops over boxes and combinations that stop at the first column which rules a pair out."""
+"""Compiled loops over leaves and combinations that stop at the first column excluding a pair."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Places = NDArray[np.int64]
 def sum_fitting(
     bits: Bits, starts: Places, widths: Places, boxes: Codes, values: Codes, people: Floats
 ) -> Floats:
-    """Sum the people of the combinations that fit each box, (b,).
+    """Return the number of people (b,) of the combinations that fit each leaf.
 
-    The bits of column j's cell c begin at starts[j] + c widths[j]; a value below 0 fits every cell.
+    The bits of column j's cell c begin at starts[j] + c widths[j]. A value below 0 fits every cell.
     """
     total = np.zeros(len(boxes))
     for b in range(len(boxes)):
@@ -39,7 +39,10 @@ def sum_fitting(
 def nearest_box(
     far: NDArray[np.float32], starts: Places, widths: Places, boxes: Codes, values: Codes
 ) -> Floats:
-    """Return, for each combination, the least sum over columns of how far a box's cells are."""
+    """Return each combination's distance to the nearest leaf.
+
+    A distance is the sum over columns of the distances `far` to the leaf's cells.
+    """
     found = np.empty(len(values))
     for i in range(len(values)):
         least = np.float32(np.inf)

@@ -1,8 +1,8 @@
-"""Keys that a release may still hold to its original: row order, row numbers, ids, their digits.
+"""Detect keys that link a release to its original: row order, row numbers, identifiers, digits.
 
-The adversary has the original, or another table in its order, and tries each way of pairing rows.
-A pair is counted where the released row could be that original row by all released columns.
-Pairing at random is the baseline: a key is one that pairs more rows than that.
+The adversary has the original, or another table in the same order, and tries each way to pair rows.
+A pair counts if the released row could be that original row by all released columns. Random pairing
+is the baseline. A key is a way that pairs more rows than that.
 """
 
 from __future__ import annotations
@@ -23,15 +23,19 @@ from voile.tables.foreign.codes import HASHES, form_of_codes, hash_of
 
 Rows = NDArray[np.int64]
 Texts = list[str | None]
-MOST_ALIKE = 0.5  # a column whose values are fewer than this share of the rows names no row
+MOST_ALIKE = 0.5  # a key has at least this share of distinct values among its rows
 NOT_DIGITS = re.compile(r"\D+")
 
 
 @dataclass(frozen=True, eq=False)
 class RowSides:
-    """Released and original rows, and which pairs of them fit.
+    """Released and original rows, and the values that determine which pairs fit.
 
+    Attributes
+    ----------
     holds : by column, the possible values of each released cell.
+    released : (n, q) the cell numbers of released rows.
+    original : (m, q) the values of original rows.
     same : the values of released and original rows in the columns that were released unchanged.
     """
 
@@ -41,7 +45,7 @@ class RowSides:
     same: tuple[Rows, Rows]
 
     def fit(self, released: Rows, original: Rows) -> Bits:
-        """Return whether the released row of each pair could be the original one."""
+        """Return whether the released row of each pair could be the original row."""
         found = self.same[0][released] == self.same[1][original]
         for held, own, values in zip(self.holds, self.released.T, self.original.T, strict=True):
             found &= held[own[released], values[original]]
@@ -62,12 +66,12 @@ def try_keys(
     identifiers: pa.Table,
     rng: np.random.Generator,
 ) -> Evidence:
-    """Try each released column, and the row order, as a key to the original's rows.
+    """Test each released column, and the row order, as a key to the original's rows.
 
     Parameters
     ----------
     released : the released columns that are not quasi-identifiers.
-    identifiers : the original's columns that name its rows or people.
+    identifiers : the original's columns that identify its rows or people.
     """
     n, m = len(sides.released), len(sides.original)
     findings = []
@@ -100,7 +104,7 @@ def try_keys(
 
 
 def is_key(finding: Finding) -> bool:
-    """Whether a pairing is better than chance: its 95% interval lies above the baseline's."""
+    """Return whether a pairing is better than chance: its 95% interval is above the baseline's."""
     assert finding.baseline is not None
     return finding.rate.interval()[0] > finding.baseline.interval()[1]
 
@@ -160,7 +164,7 @@ def _by_identifier(
 def _by_hash(
     name: str, texts: Texts, own: str, theirs: Texts
 ) -> Iterator[tuple[str, tuple[Rows, Rows]]]:
-    """Try hashes without a secret, or their first digits; several rows may have one code."""
+    """Test hashes without a secret, or their first digits. Several rows may have the same code."""
     length = max(len(text) for text in texts if text is not None)
     codes = _each(str.lower, texts)
     for hashed in HASHES:
@@ -176,7 +180,7 @@ def _each(read: Callable[[str], str], texts: Texts) -> Texts:
 
 
 def _pair_texts(ours: Texts, theirs: Texts) -> tuple[Rows, Rows] | None:
-    """Pair rows of one text, the first with the first; None where fewer than half have a pair."""
+    """Pair rows with equal texts in order, or return None if fewer than half have a pair."""
     row_of = dict(zip(_number_repeats(theirs), range(len(theirs)), strict=True))
     found = [
         (place, row_of[text])
@@ -190,7 +194,7 @@ def _pair_texts(ours: Texts, theirs: Texts) -> tuple[Rows, Rows] | None:
 
 
 def _number_repeats(texts: Texts) -> Iterator[tuple[str | None, int]]:
-    """Yield each text with how often it came before."""
+    """Yield each text with the number of its earlier occurrences."""
     before = Counter[str | None]()
     for text in texts:
         yield text, before[text]

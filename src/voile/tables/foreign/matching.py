@@ -1,9 +1,9 @@
-"""Match released rows to original rows if no key identifies them: a matching of sets.
+"""Match released rows to original rows without a key, by a matching of value sets.
 
 A released row fits an original row on two conditions. Each of its cells includes that row's value,
-and the columns that were released unchanged are equal. A maximum flow goes from released rows to
-original rows, with equal rows together. It gives each released row a row of its own. If it cannot,
-some released rows are not in the original.
+and the columns that were released unchanged are equal. The match is a maximum flow from released
+rows to original rows, in which equal rows form one node. It gives each released row a separate
+original row. If that is impossible, some released rows are not in the original.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ STEP = 1024
 
 
 def match_in_order(fit: Callable[[Rows, Rows], Bits], released: int, original: int) -> Rows | None:
-    """Return a row of the original for each released row, in order; None where no order fits.
+    """Return an original row for each released row, in order, or None if no order fits.
 
     Parameters
     ----------
-    fit : says of pairs of released and original rows whether they could be one.
+    fit : a function that returns whether pairs of released and original rows could be the same row.
     released, original : the numbers of rows.
 
-    Each row takes the first row of the original that fits, so that an order is found if there is
-    one. A release in another order has one by chance only where it is small. O(original) pairs,
-    and `STEP` more for each row that was left out.
+    Each row takes the first remaining original row that fits, so that an order is found if one
+    exists. A release in another order has such an order only by chance, if it is small. Cost:
+    O(original) pairs, and `STEP` more for each omitted row.
 
     >>> alike = lambda a, b: np.array([0, 2, 3])[a] == b
     >>> match_in_order(alike, 3, 4).tolist(), match_in_order(alike, 3, 3)
@@ -60,15 +60,15 @@ def match_rows(
     same: tuple[NDArray[np.int64], NDArray[np.int64]],
     rng: np.random.Generator,
 ) -> Rows:
-    """Return a row of the original for each released row, each once; -1 where there is none left.
+    """Return an original row for each released row, each used once, or -1 if none remains.
 
     Parameters
     ----------
-    holds : by column, which values a cell may stand for.
+    holds : by column, the values that a cell may represent.
     released, original : (n, q) cell numbers, and (N, q) values.
-    same : of released and original rows, the number of their values in columns that are as they
-        were; equal numbers may be one row.
-    rng : chooses among equal rows.
+    same : for released and original rows, numbers of their values in columns released unchanged.
+        Rows with equal numbers may be the same row.
+    rng : the source of random choices among equal rows.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def _pairs(holds: Sequence[Bits], ours: Codes, theirs: Codes) -> tuple[Rows, Row
 def _flow(
     pairs: tuple[Rows, Rows], ours: NDArray[np.intp], theirs: NDArray[np.intp]
 ) -> NDArray[np.int64]:
-    """Return how many rows go along each pair of classes in a maximum flow."""
+    """Return the number of rows along each pair of classes in a maximum flow."""
     n, m = len(ours), len(theirs)
     start, end = n + m, n + m + 1
     a, b = pairs
@@ -128,7 +128,7 @@ def _assign_rows(
     theirs: NDArray[np.intp],
     rng: np.random.Generator,
 ) -> Rows:
-    """Give the rows of released classes, in random order, rows of the original classes."""
+    """Assign rows of original classes to the rows of released classes, in random order."""
     rows = np.full(len(ours), -1, dtype=np.int64)
     released = np.repeat(pairs[0], flow)
     rows[_next_of(released, ours, rng)] = _next_of(np.repeat(pairs[1], flow), theirs, rng)
@@ -138,7 +138,7 @@ def _assign_rows(
 def _next_of(
     wanted: Rows, classes: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return a row of each class wanted, no row twice."""
+    """Return a row of each wanted class, without using a row twice."""
     shuffled = rng.permutation(len(classes))
     by_class = shuffled[np.argsort(classes[shuffled], kind="stable")]
     first = np.concatenate([[0], np.cumsum(np.bincount(classes))])

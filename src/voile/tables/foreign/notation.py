@@ -1,8 +1,8 @@
 """Read a generalised cell of another tool as a set of values of the original's domain.
 
-The module reads the notations of ARX, sdcMicro, Amnesia, ANJANA and anonypy, voile's own labels,
-and those that people write: `20-29`, `[20, 30)`, `[20, 30[`, `<30`, `80+`, `20*`, `a|b`, `{a, b}`,
-`*`.
+The module reads the notations of ARX, sdcMicro, Amnesia, ANJANA and anonypy, and voile's own
+labels. It also reads common notations: `20-29`, `[20, 30)`, `[20, 30[`, `<30`, `80+`, `20*`, `a|b`,
+`{a, b}`, `*`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from voile.tables.domains.parser import NotInKind
 
 Bits = NDArray[np.bool_]
 SUPPRESSED = frozenset({"", "*", "NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"})
-"""The text of a suppressed cell, in the tools that write one."""
+"""The texts of a suppressed cell in the tools that write one."""
 BRACKETS = tuple(
     re.compile(rf"([\[\](])\s*(.*?)\s*{between}\s*(.*?)\s*([)\[\]])\Z")
     for between in ("[,;]", r"(?:\s(?:-|to)\s|(?<=\d)-)")
@@ -36,12 +36,12 @@ INFINITE = {"-inf": None, "inf": None, "-∞": None, "∞": None, "+inf": None, 
 
 
 class CellNotation:
-    """Read the cells of one released column into sets of the values of its original's domain.
+    """A reader of one released column's cells as sets of values of its original's domain.
 
     Parameters
     ----------
-    domain : of the original column.
-    groups : by label, the values of each group of the column's hierarchy, where it has one.
+    domain : the domain of the original column.
+    groups : the values of each group of the column's hierarchy, by label, if there is a hierarchy.
     """
 
     def __init__(
@@ -51,7 +51,9 @@ class CellNotation:
         self._groups = groups or {}
 
     def __call__(self, text: str) -> Bits | None:
-        """Return which values a cell's text stands for, (values,); None where it cannot be read.
+        """Return a mask (values,) of the values that a cell's text represents.
+
+        The result is None if the text cannot be read.
 
         >>> from voile.tables.domains.parser import CellParser
         >>> age = CellNotation(ValueDomain("age", (20, 21, 22, 23, 30), CellParser("integer")))
@@ -74,7 +76,7 @@ class CellNotation:
 
     def _exact(self, text: str) -> Bits | None:
         place = self.domain.code(text)
-        if place < 0 and self.domain.parser.is_number:  # a whole number that came back as a float
+        if place < 0 and self.domain.parser.is_number:  # a float of a whole number
             number = _decimal(text)
             place = self.domain.position.get(number, -1) if number is not None else -1
         if place < 0 and text == MISSING and self.domain.nullable:
@@ -97,7 +99,7 @@ class CellNotation:
         return found if text in SUPPRESSED or text == ANY else None
 
     def _members(self, text: str) -> Bits | None:
-        """Read a list; each part may be any notation of a cell except a list in brackets."""
+        """Read a list. Each part may have any notation except a list in brackets."""
         listed = text[1:-1] if text[:1] + text[-1:] in ("{}", "[]", "()") else text
         for separator in ("|", ";", ","):
             parts = [part.strip(" '\"") for part in listed.split(separator)]
@@ -116,7 +118,7 @@ class CellNotation:
         return None
 
     def _mask(self, text: str) -> Bits | None:
-        """Read `20*` as the values of as many characters, else as those that begin so."""
+        """Read `20*` as the values of the same length, or else as all values with this prefix."""
         if not MASKED.match(text):
             return None
         known = [str(value) for value in self.domain.values if value is not None]
@@ -150,18 +152,21 @@ class CellNotation:
             value = read(text)
             if value is None:
                 return None
-            # a bin reaches from its first value to its last: it is in where any of it is
+            # a bin belongs to the interval if any part of it does
             values = last if is_low else first
             found[: len(first)] &= [_is_within(v, value, is_low, is_in) for v in values]
         return found
 
     @cached_property
     def _ends(self) -> tuple[Callable[[str], Any], list[Any], list[Any]] | None:
-        """How an end is read, and where each known value begins and ends; None without order."""
+        """Return a parser of interval ends, and each known value's lower and upper end, or None.
+
+        The result is None for a domain without an order.
+        """
         domain, parser = self.domain, self.domain.parser
         known = list(domain.values[: len(domain) - domain.nullable])
         if parser.edges:
-            firsts = [Decimal(str(value)) for value in known]  # of the lowest bin -Infinity
+            firsts = [Decimal(str(value)) for value in known]  # -Infinity for the lowest bin
             after = [*firsts[1:], Decimal("Infinity")]
             return self._number, firsts, [_BelowNumber(end) for end in after]
         if parser.is_number:
@@ -192,7 +197,7 @@ class CellNotation:
 
 
 class _BelowNumber:
-    """The end of a bin: everything below a number, and not the number."""
+    """The upper end of a bin: all numbers below `end`, excluding `end`."""
 
     def __init__(self, end: Decimal) -> None:
         self.end = end
@@ -210,7 +215,10 @@ End = tuple[str, bool] | None
 
 
 def _intervals(text: str) -> Iterator[tuple[End, End]]:
-    """Yield the ends that a text may have, and whether each is in; None where it is open."""
+    """Yield the possible ends of a text's interval, and whether each is included.
+
+    An open end is None.
+    """
     for form in BRACKETS:
         if match := form.match(text):
             opened, low, high, closed = match.groups()
@@ -226,7 +234,7 @@ def _intervals(text: str) -> Iterator[tuple[End, End]]:
 
 
 def _split_range(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield a text in two at each place where the two ends of a range may be parted."""
+    """Yield the text divided in two at each place that may separate the ends of a range."""
     for match in BETWEEN.finditer(text):
         yield text[: match.start()], match[0], text[match.end() :]
     for place, character in enumerate(text):

@@ -1,7 +1,8 @@
-"""Attack a release with overlapping boxes: count the fitting people of each box by exact values.
+"""Attack a release with overlapping leaves: count the people who fit each leaf by exact values.
 
-Cells that were suppressed one by one make such releases: a person may fit the boxes of many rows.
-The adversary keeps, for each released row, everybody whose values its cells could stand for.
+Releases overlap if cells were suppressed individually: one person may then fit the leaves of many
+rows. For each released row, the adversary considers everybody with values that its cells could
+represent.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from voile.tables.foreign.boxes import Bits, Codes, fits, people_in
 
 
 def count_fitting(holds: Sequence[Bits]) -> Callable[[Codes, IntervalRecords], NDArray[np.int64]]:
-    """Return a counter of the subjects who have a row in each box, by their values."""
+    """Return a function that counts the subjects with a row in each leaf, by their values."""
 
     def count(boxes: Codes, people: IntervalRecords) -> NDArray[np.int64]:
         values, place = distinct_rows(people.codes)
@@ -55,9 +56,11 @@ def link_by_fit(
 
     Parameters
     ----------
-    release : cell numbers. register : values, -1 where it has none, which fits any cell.
+    release : the cell numbers of released rows.
+    register : the values of the entries. -1 is a missing value, which fits any cell.
+    thresholds : the smallest posteriors at which the adversary makes a claim.
 
-    A subject with several rows is claimed once, by the row that fewest entries fit.
+    A subject with several rows gets one claim, from the row that the fewest entries fit.
     """
     boxes, place = distinct_rows(release.codes)
     values, value = distinct_rows(register.codes)
@@ -104,7 +107,7 @@ def link_by_fit(
 
 
 def _fits_each(holds: Sequence[Bits], boxes: Codes, values: Codes) -> Bits:
-    """Return whether the values of each pair fit its box."""
+    """Return whether the values of each pair fit its leaf."""
     found = np.ones(len(boxes), dtype=np.bool_)
     for held, own, value in zip(holds, boxes.T, values.T, strict=True):
         known = np.clip(value, 0, held.shape[1] - 1)

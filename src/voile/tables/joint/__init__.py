@@ -1,1 +1,1 @@
-"""Judge releases of one table together: their disclosures, and the join of all of them."""
+"""Evaluate releases of one table together: the disclosure of each, and of all of them joined."""

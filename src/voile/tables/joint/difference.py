@@ -1,6 +1,6 @@
-"""Follow people through releases with other rows, and find what all of them show together.
+"""Follow people through releases with other rows, and compute the joint disclosure.
 
-People who look the same in every release are one class. Presence in one release and absence from
+People who look the same in every release form one class. Presence in one release and absence from
 another distinguishes a person. So does a change of values between two releases that share
 pseudonyms.
 """
@@ -22,12 +22,12 @@ Mask = NDArray[np.bool_]
 
 
 class LastShown(dict[str, tuple[Tokens, Mask]]):
-    """Hold the last shown value of each person, by pseudonym space and kept column."""
+    """The last released value of each person, by pseudonym space and kept column."""
 
 
 @dataclass(frozen=True, eq=False)
 class OutRelease(BriefRepr):
-    """A release: whom it shows, and in which space their pseudonyms are, if it has any."""
+    """A release: the people in it, and the space of their pseudonyms, if it has any."""
 
     shows = ()
 
@@ -39,10 +39,13 @@ class OutRelease(BriefRepr):
 class ReleaseTimeline(BriefRepr):
     """Releases of one source at several times, the newest last.
 
-    before : the earlier releases. new : the people whom the newest would show.
-    same : (people of the newest,) what releases of the very same rows show of each, together;
-        `ABSENT` where none shows a row.
-    others : (people of the newest,) how many people outside the data look like each.
+    Attributes
+    ----------
+    before : the earlier releases.
+    new : the people whom the newest release would contain.
+    same : (people of the newest,) a joint token of each person's groups in releases of exactly the
+        same rows. `ABSENT` if none of them contains a row of the person.
+    others : (people of the newest,) the number of people outside the data who look like the person.
     """
 
     shows = ()
@@ -54,7 +57,7 @@ class ReleaseTimeline(BriefRepr):
 
     @cached_property
     def who(self) -> Tokens:
-        """Everybody who is in any of the releases."""
+        """Return everybody who is in any of the releases."""
         each = [one.people.select_released().who for one in self.before]
         return np.unique(np.concatenate([*each, self.new.people.who]))
 
@@ -68,7 +71,7 @@ class ReleaseTimeline(BriefRepr):
 
     @cached_property
     def before_label(self) -> Tokens:
-        """Return the joint label of each person in earlier releases; `ABSENT` without a row."""
+        """Return each person's joint label in earlier releases, or `ABSENT` without a row."""
         return self._before[0]
 
     @cached_property
@@ -78,7 +81,7 @@ class ReleaseTimeline(BriefRepr):
         return self._and(label, self.new, len(self.before) + 1, LastShown(last))
 
     def _and(self, label: Tokens, one: OutRelease, number: int, last: LastShown) -> Tokens:
-        """Divide classes by one more release, and by the changes since the last."""
+        """Divide classes by one more release, and by changes since the last release."""
         shown = one.people.look_up(one.people.shown, self.who)
         label = _extend_labels(label, shown, number)
         there = shown != ABSENT
@@ -98,12 +101,15 @@ class ReleaseTimeline(BriefRepr):
 
     @property
     def size(self) -> NDArray[np.intp]:
-        """How many people look like each in every release."""
+        """Return the number of people who look like each person in every release."""
         number, counts = self._classes
         return counts[number]
 
     def figures(self, whole: float) -> JointFigures:
-        """Return the figures of all releases joined; `whole` are the source's expected matches."""
+        """Return the figures of all releases joined.
+
+        `whole` is the source's expected number of matches.
+        """
         seen = self.label != ABSENT
         if not seen.any():
             return JointFigures(0.0, 0.0, float("inf"))
@@ -113,12 +119,15 @@ class ReleaseTimeline(BriefRepr):
         return JointFigures(matches, matches / whole if whole else 0.0, float(size.min()))
 
     def waiting(self, k: int) -> Mask:
-        """Return who of the newest release must wait: new people, fewer than k of a group."""
+        """Return a mask of the newest release's people who must wait.
+
+        They are new people in a class of fewer than k people.
+        """
         new = (self.before_label == ABSENT) & (self.label != ABSENT) & (self.size < k)
         return np.asarray(np.isin(self.new.people.who, self.who[new]))
 
     def small(self, k: int) -> dict[str, int]:
-        """Count the people of classes under k who came, left, changed, or are suppressed."""
+        """Count people in classes below k who came, left, changed or are suppressed."""
         now = self.new.people.look_up(self.new.people.shown, self.who) != ABSENT
         before = self.before_label != ABSENT
         few = (self.size < k) & (self.label != ABSENT)
@@ -130,7 +139,7 @@ class ReleaseTimeline(BriefRepr):
 
 
 def _extend_labels(label: Tokens, shown: Tokens, number: int) -> Tokens:
-    """Add one more release to a label; people in neither keep `ABSENT`."""
+    """Extend labels by one more release. People in neither keep `ABSENT`."""
     with np.errstate(over="ignore"):
         more = mix(label * np.uint64(3) + mix(shown + np.uint64(7 * number + 1)))
     return np.where((label == ABSENT) & (shown == ABSENT), ABSENT, more)

@@ -1,7 +1,8 @@
-"""Describe a release's disclosure for a ledger, by keyed hashes alone.
+"""Describe a release's disclosure for a ledger, with keyed hashes only.
 
-The description contains no value of the data and no count of one. A later judgement finds the cuts
-again by hashing the values of its own kit. It assumes the worst for cuts that it cannot find.
+The description contains no value of the data and no count of a value. A later evaluation recovers
+the split points by hashing the values of its own kit. It assumes the worst case for split points
+that it cannot find.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ RULES = ("k", "max_risk", "l_diversity", "entropy_l", "t_closeness", "suppress")
 
 @dataclass(frozen=True, eq=False)
 class SpaceNames(BriefRepr):
-    """Compute the keyed hashes of a space's columns, domains, values and subjects."""
+    """The keyed hashes of a space's columns, domains, values and subjects."""
 
     shows = ()
 
@@ -45,12 +46,12 @@ class SpaceNames(BriefRepr):
         return self._domain_hashes[domain.column][0]
 
     def values(self, domain: ValueDomain) -> list[str]:
-        """Return the hash of each value, in order."""
+        """Return the hash of each value of a domain, in order."""
         return self._domain_hashes[domain.column][1]
 
     @cached_property
     def _domain_hashes(self) -> dict[str, tuple[str, list[str]]]:
-        """The hash of each domain, and of its values; hashed once for all lines."""
+        """The hash of each domain and of its values, computed once for all ledger entries."""
         found = {}
         for domain in self.space.domains:
             name, texts = domain.column, [_text(value) for value in domain.values]
@@ -60,9 +61,10 @@ class SpaceNames(BriefRepr):
 
     @cached_property
     def counts_hash(self) -> str:
-        """Return the hash of who is counted: how many subjects have each combination.
+        """Return a hash of the numbers of subjects by combination.
 
-        The hash does not depend on the file of the rows, nor on the order of their values.
+        The hash depends neither on the order of the rows in the file, nor on the order of the
+        values.
         """
         counts, domains = self.space.counts, self.space.domains
         held = counts.sample > 0
@@ -78,7 +80,7 @@ class SpaceNames(BriefRepr):
         return self.hash("counted", digest)
 
     def grouping(self, policy: AnyPolicy) -> dict[str, Any]:
-        """Return a release's groups, over hashes of the domains."""
+        """Return a release's groups, expressed in hashes of the domains."""
         domains = {self.column(d.column): self.domain(d) for d in policy.domains}
         if isinstance(policy, TreePolicy):
             return {"domains": domains, "tree": self._boxes(policy)}
@@ -89,7 +91,7 @@ class SpaceNames(BriefRepr):
         return {"domains": domains, "cuts": cuts}
 
     def _boxes(self, policy: TreePolicy) -> list[Any]:
-        """Return each box of a tree: its first part and where it is cut; None of one not cut."""
+        """Return each node of a tree: first child, column and split point, or None for a leaf."""
         tree = policy.pruned_tree
         boxes: list[Any] = []
         values = [self.values(domain) for domain in policy.domains]
@@ -107,9 +109,10 @@ class SpaceNames(BriefRepr):
     def read_disclosed(
         self, disclosed: Mapping[str, Any], sensitive: Sequence[str]
     ) -> tuple[ShownRelease, bool]:
-        """Read a release's groups; also return whether all of them are known.
+        """Read a release's groups, and return whether all of them are known.
 
-        If a column has other values or another order here, assume that every value is shown.
+        If a column has other values or another order in this space, the result assumes that every
+        value is disclosed.
         """
         domains, given = self.space.domains, disclosed["domains"]
         known = [given.get(self.column(d.column)) == self.domain(d) for d in domains]
@@ -129,9 +132,10 @@ class SpaceNames(BriefRepr):
     def read_at_another_time(
         self, disclosed: Mapping[str, Any], domains: Mapping[str, Sequence[str]]
     ) -> ShownRelease:
-        """Read the groups of a release of other rows, with the values of its domains, in order.
+        """Read the groups of a release of other rows.
 
-        Values absent from its domains are alone. Columns outside the space are not read.
+        `domains` are the hashes of that release's values in order, by hashed column. Values absent
+        from its domains form separate groups. Columns outside the space are not read.
         """
         if "tree" in disclosed:
             return self._tree_at_another_time(disclosed["tree"], domains)
@@ -149,12 +153,12 @@ class SpaceNames(BriefRepr):
         return ShownRelease(Policy(tuple(self.space.domains), np.concatenate(bits)))
 
     def kept_columns(self, roles: Roles) -> list[str]:
-        """Return the keyed hashes of the columns that are released as they are."""
+        """Return the keyed hashes of the columns that are released unchanged."""
         own = set(roles.of("keep", "sensitive", "label")) - {roles.subject}
         return sorted(map(self.column, own))
 
     def _finest(self, cuts: Sequence[Sequence[str] | None]) -> Policy:
-        """Return the policy of these cuts by column; None, or none given, is every cut."""
+        """Return the policy with these split points by column. None means every split point."""
         bits = []
         for place, domain in enumerate(self.space.domains):
             own = cuts[place] if cuts else None
@@ -167,9 +171,10 @@ class SpaceNames(BriefRepr):
     def _tree_at_another_time(
         self, boxes: Sequence[Any], domains: Mapping[str, Sequence[str]]
     ) -> ShownRelease:
-        """Read a tree over the values that domains had; of a column that it had not, it cuts none.
+        """Read a tree over the values that its domains had.
 
-        Where it cuts one that is not here, every value is taken to be shown.
+        Columns that the release did not have are not split. If the tree splits a column outside the
+        space, the result assumes that every value is disclosed.
         """
         own = {self.column(d.column): self.values(d) for d in self.space.domains}
         if any(box is not None and box[1] not in own for box in boxes):
@@ -182,7 +187,7 @@ class SpaceNames(BriefRepr):
         return ShownRelease(self._tree(boxes, at), then=then)
 
     def _tree(self, boxes: Sequence[Any], at: Sequence[Mapping[str, int]]) -> TreePolicy:
-        """Read a tree; `at` has the position of each value's hash, by column."""
+        """Read a tree. `at` is the position of each value's hash, by column."""
         domains = tuple(self.space.domains)
         place = {self.column(d.column): i for i, d in enumerate(domains)}
         sets = {box[1] for box in boxes if box is not None and isinstance(box[2], list)}

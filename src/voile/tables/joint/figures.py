@@ -1,8 +1,9 @@
 """Compute the figures of an adversary who links every row of several releases.
 
 Each release shows a row's group, or that the row is absent. Rows that look the same in all releases
-are one class. The people of a class are those whom no release distinguishes from its rows. For
-releases that suppress nothing, the classes are given by the union of their cuts: a policy again.
+form one class. The people of a class are the people whom no release distinguishes from its rows. If
+the releases suppress nothing, the union of their split points gives the classes. This union is a
+policy again.
 """
 
 from __future__ import annotations
@@ -32,11 +33,14 @@ SUPPRESSED = 0
 
 @dataclass(frozen=True, eq=False)
 class ShownRelease(BriefRepr):
-    """Hold one release's grouping of the rows.
+    """One release's grouping of the rows.
 
-    policy : how it groups them. rules : by which it suppresses groups; None if it does not.
+    Attributes
+    ----------
+    policy : the policy that groups the rows.
+    rules : the constraints by which groups are suppressed, or None if no group is.
     then : only for a tree with other values in its domains. By column, the former position of each
-        of our values, or -1 for a new value, which is alone.
+        value of the space, or -1 for a new value, which forms a separate group.
     """
 
     shows = ()
@@ -47,7 +51,7 @@ class ShownRelease(BriefRepr):
 
     @classmethod
     def of(cls, policy: AnyPolicy, rules: Constraints) -> ShownRelease:
-        """Return a release under some constraints; trees suppress nothing."""
+        """Return a release under the given constraints. Trees suppress nothing."""
         bound = rules.k > 1 or rules.max_risk < 1 or rules.diverse
         suppresses = isinstance(policy, Policy) and bound and rules.suppress > 0
         return cls(policy, rules if suppresses else None)
@@ -56,12 +60,13 @@ class ShownRelease(BriefRepr):
 def joint_figures(space: CountedSpace, releases: Iterable[ShownRelease]) -> JointFigures:
     """Return the figures of all releases joined row by row.
 
-    The risk is never below the result of an attack that links row to row. A class's people are
-    those who share the groups that *every* release shows. For a row absent from a release, only the
-    people of its suppressed groups count, though the adversary may not know them.
+    The risk is never below the success rate of an attack that links row to row. A class's people
+    are the people who share the groups that *every* release shows. For a row absent from a release,
+    only the people of its suppressed groups count, although the adversary may not know them.
 
-    People with several combinations count by shares. If pseudonyms join a person's rows, an attack
-    by all of them finds more. These people must be followed (`difference.Timeline`).
+    A person with several combinations is divided evenly among them. If pseudonyms join a person's
+    rows, an attack with all of them finds more. Such people must be followed
+    (`difference.ReleaseTimeline`).
 
     Cost: O(combinations) for each release that suppresses or is a tree, and once for all others.
     """
@@ -69,7 +74,10 @@ def joint_figures(space: CountedSpace, releases: Iterable[ShownRelease]) -> Join
 
 
 def _merge_releases(releases: Iterable[ShownRelease]) -> list[ShownRelease]:
-    """Return the union of the global policies that suppress nothing, and the others, each once."""
+    """Return the union of the global policies that suppress nothing, and the other releases.
+
+    Each distinct release is returned once.
+    """
     whole: Policy | None = None
     others: dict[tuple[bytes, str], ShownRelease] = {}
     for shown in releases:
@@ -84,7 +92,7 @@ def _merge_releases(releases: Iterable[ShownRelease]) -> list[ShownRelease]:
 
 
 def grouping_bytes(policy: AnyPolicy) -> bytes:
-    """Return bytes that are another policy's only where it groups the same."""
+    """Return bytes that two policies share only if they group rows in the same way."""
     if isinstance(policy, Policy):
         return policy.bits.tobytes()
     tree = policy.pruned_tree
@@ -92,10 +100,10 @@ def grouping_bytes(policy: AnyPolicy) -> bytes:
 
 
 class JoinedReleases:
-    """The classes that releases leave together, of the combinations of a space.
+    """The classes of a space's combinations that joined releases distinguish.
 
-    A combination that is alone in its class stays so. One that nobody of the sample has is looked
-    at no more then, but where a rule counts people: `_cells` are those that still are.
+    A combination that is alone in its class stays alone. If it also has no subjects, it is dropped
+    from `_cells`, unless a rule counts people.
     """
 
     def __init__(self, space: CountedSpace, releases: Iterable[ShownRelease]) -> None:
@@ -132,7 +140,7 @@ class JoinedReleases:
         self._refine(np.where(suppressed, SUPPRESSED, key + 1), keys + 1)
 
     def _keys(self, shown: ShownRelease) -> tuple[Labels, int]:
-        """Number the group of each combination; also return a bound above these numbers."""
+        """Return the group number of each combination, and an upper bound on these numbers."""
         policy = shown.policy
         if isinstance(policy, TreePolicy):
             codes = np.column_stack(self._codes)
@@ -153,7 +161,7 @@ class JoinedReleases:
         return keys, size
 
     def _find_suppressed(self, shown: ShownRelease, key: Labels, keys: int) -> Mask:
-        """Return which combinations are in a group with subjects that a release suppresses."""
+        """Return a mask of the combinations in a group that the release suppresses."""
         if shown.rules is None:
             return np.zeros(len(key), dtype=np.bool_)
         counts = self._space.counts
@@ -175,7 +183,7 @@ class JoinedReleases:
         return np.asarray(dropped[group])
 
     def _refine(self, key: Labels, keys: int) -> None:
-        """Part each class by another label."""
+        """Divide each class by another label."""
         if self._labels * keys >= MOST_KEYS:
             key = key[self._renumber()]
         if self._labels * keys >= MOST_KEYS:
@@ -183,7 +191,7 @@ class JoinedReleases:
         self._label, self._labels = self._label * keys + key, self._labels * keys
 
     def _renumber(self) -> Mask:
-        """Number the classes from 0; say which combinations are still looked at."""
+        """Number the classes from 0, and return a mask of the combinations that are kept."""
         label, self._labels = _number_keys(self._label)
         alone = np.bincount(label, minlength=self._labels)[label] == 1
         alone[self._held] = False
@@ -195,19 +203,19 @@ class JoinedReleases:
         return stay
 
     def _whole(self) -> tuple[Labels, int]:
-        """Number the class of every combination."""
+        """Return the class number of every combination, and the number of classes."""
         label = -1 - np.arange(len(self._visible))
         label[self._cells] = self._label
         return _number_keys(label)
 
     @property
     def groups(self) -> tuple[Labels, Mask]:
-        """The class of each combination, from 0, and whether a release shows it."""
+        """Return the class of each combination, from 0, and whether a release shows it."""
         return self._whole()[0], self._visible
 
     @property
     def outside(self) -> NDArray[np.float64]:
-        """For each combination how many people of its class are not in the data."""
+        """Return, for each combination, the number of its class's people outside the data."""
         counts = self._space.counts
         label, labels = self._whole()
         people, n = (np.bincount(label, x, labels) for x in (counts.population, counts.sample))
@@ -228,6 +236,6 @@ class JoinedReleases:
 
 
 def _number_keys(keys: Labels) -> tuple[Labels, int]:
-    """Number distinct keys from 0, in the order in which they come."""
+    """Number distinct keys from 0, in order of first occurrence."""
     coded = pa.array(keys).dictionary_encode()
     return coded.indices.to_numpy().astype(np.int64), len(coded.dictionary)

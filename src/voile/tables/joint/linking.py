@@ -21,10 +21,12 @@ def count_linked_matches(
 ) -> float:
     """Return the expected matches of an adversary who links either release to the other.
 
-    The better of the two ways counts. A row that one of them suppresses is not linked.
+    The result is the larger of the two directions. A row that one release suppresses is not linked.
 
-    combination : (rows,) which of the space's combinations each row has.
-    shared : the columns that both releases keep, (rows,) labels each.
+    Parameters
+    ----------
+    combination : (rows,) the combination of each row in the space.
+    shared : (rows,) labels, for each column that both releases keep.
     """
     key = np.zeros(len(combination), np.int64)
     for own in shared:

@@ -1,7 +1,8 @@
-"""Record whose rows a release shows, and in which groups: by keyed tokens, in private.
+"""Record who has rows in a release, and in which groups, as private keyed tokens.
 
-A release of next month's rows differs from this month's by people who came, left or changed.
-Whoever has both sees the difference, so a later release is judged by who was in this one.
+A release of next month's rows differs from this month's release by people who came, left or
+changed. An adversary with both sees the difference. A later release is therefore evaluated with the
+people of this one.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ ABSENT = np.uint64(0)
 class ReleasedPeople(BriefRepr):
     """The people of a release.
 
-    who : (people,) keyed tokens, rising.
-    shown : (people,) the groups in which the release shows their rows, together; `ABSENT` for
-        people without a row in it.
-    kept : by the keyed hash of a kept column, (people,) a token of its values.
+    Attributes
+    ----------
+    who : (people,) keyed tokens, ascending.
+    shown : (people,) a joint token of the groups of each person's rows, or `ABSENT` for people
+        without a row in the release.
+    kept : (people,) a token of each person's values, by the keyed hash of a kept column.
     """
 
     shows = ()
@@ -44,11 +47,13 @@ class ReleasedPeople(BriefRepr):
     def of_rows(
         cls, who: Tokens, shown: Tokens, kept: Mapping[str, Tokens], *, are_joined: bool
     ) -> ReleasedPeople:
-        """Join the rows of each person; the order of rows does not matter.
+        """Join the rows of each person, in any order.
 
-        are_joined : whether a release shows which rows are one person's. A group of several of
-            these rows then counts as often, else once. All rows count for kept values, since one
-            more shows a change.
+        Parameters
+        ----------
+        are_joined : whether a release shows which rows belong to one person. If so, a group that
+            contains several of a person's rows counts once for each row, and otherwise once. All
+            rows count for kept values, since one more row shows a change.
         """
         order = np.lexsort((shown, who))
         people, first = np.unique(who[order], return_index=True)
@@ -67,11 +72,11 @@ class ReleasedPeople(BriefRepr):
         return len(self.who)
 
     def has(self, who: Tokens) -> NDArray[np.bool_]:
-        """Return which of the given tokens are of these people."""
+        """Return a mask of the given tokens that belong to these people."""
         return np.asarray(np.isin(who, self.who))
 
     def look_up(self, values: NDArray[N], who: Tokens) -> NDArray[N]:
-        """Return the value that each of some people has here, 0 of others."""
+        """Return the value of each person in `who`, or 0 for people not in the release."""
         if not len(self):
             return np.zeros(len(who), values.dtype)
         place = np.minimum(np.searchsorted(self.who, who), len(self) - 1)
@@ -84,7 +89,7 @@ class ReleasedPeople(BriefRepr):
         return ReleasedPeople(self.who[there], self.shown[there], kept)
 
     def digest(self) -> str:
-        """Return a hash of all that is written."""
+        """Return a hash of everything that is written to the file."""
         parts = [self.who, self.shown, *(self.kept[name] for name in sorted(self.kept))]
         digest = hashlib.sha256("\0".join(sorted(self.kept)).encode())
         for part in parts:
@@ -104,7 +109,7 @@ class ReleasedPeople(BriefRepr):
 
 
 def mix(tokens: Tokens) -> Tokens:
-    """Scatter numbers over 64 bits (splitmix64), so that their sums tell multisets apart."""
+    """Scatter numbers over 64 bits (splitmix64), so that sums distinguish multisets."""
     z = tokens + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,1 +1,1 @@
-"""People counted by combination of quasi-identifier values, in the sample and the population."""
+"""Count people by combination of quasi-identifier values, in the sample and the population."""

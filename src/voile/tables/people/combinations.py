@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class QuasiCombinations:
-    """Distinct combinations of some quasi-identifiers: raw cells by column, and their counts."""
+    """Distinct combinations of some quasi-identifiers: raw cells by column, and counts."""
 
     columns: tuple[str, ...]
     table: pa.Table
@@ -39,15 +39,15 @@ class QuasiCombinations:
 
     @property
     def count(self) -> NDArray[np.float64]:
-        """Subjects or people of each combination."""
+        """Return the number of subjects or people of each combination."""
         return np.asarray(self.table.column("count").to_numpy(), dtype=np.float64)
 
     def distinct(self, column: str) -> pa.Array:
-        """Return the distinct cells of a column, null among them where it occurs."""
+        """Return the distinct cells of a column, including null if it occurs."""
         return self.table.column(column).unique()
 
     def numbers(self, column: str, parser: CellParser) -> tuple[Sequence[Any], Floats]:
-        """Return a column's distinct numbers, in order, and how many subjects have each."""
+        """Return a column's distinct numbers in order, and the number of subjects of each."""
         cells = self.table.column(column)
         if pa.types.is_floating(cells.type):
             values = cells.to_numpy()
@@ -64,7 +64,10 @@ class QuasiCombinations:
         return numbers, np.array([counted[number] for number in numbers])
 
     def rows_of(self, column: str) -> FindRows:
-        """Return a function that finds the source's first rows with some sort of cell."""
+        """Return a function that finds the source's first rows with cells of some kind.
+
+        The kind is given by a predicate.
+        """
 
         def find(is_one: Callable[[Any], bool]) -> list[int]:
             cells = chain.from_iterable(
@@ -88,7 +91,12 @@ def count_sample(source: Source, quasi: Sequence[str], subject: str | None) -> Q
 
 
 def count_population(source: Source, quasi: Sequence[str], people: str) -> QuasiCombinations:
-    """Count people by combination of those quasi-identifiers that the table has."""
+    """Count people by combination of the quasi-identifiers that the table contains.
+
+    Raises
+    ------
+    RequestError : the table does not have the column `people`, or has no quasi-identifier.
+    """
     if people not in source.columns:
         raise RequestError(
             f"the population table has no column {people} that counts people",
@@ -105,7 +113,7 @@ def count_population(source: Source, quasi: Sequence[str], people: str) -> Quasi
 
 
 def check_quasi(source: Source, quasi: Sequence[str]) -> None:
-    """Refuse quasi-identifiers that are not columns, or are given twice."""
+    """Raise an error if a quasi-identifier is not a column, or is given twice."""
     if not quasi:
         raise RequestError("no quasi-identifier is named", where=source.name)
     for column in quasi:
@@ -124,7 +132,7 @@ def encode(
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return distinct positions (cells, attributes), lexicographically sorted, and their counts.
 
-    Raw cells that read as one value (``7`` and ``007``, two days of a month) become one.
+    Raw cells that parse to the same value (``7`` and ``007``, two days of a month) are merged.
     """
     codes = np.column_stack([d.codes(combinations.table.column(d.column)) for d in domains])
     return distinct_rows(codes.astype(np.int32), combinations.count, [len(d) for d in domains])
@@ -137,9 +145,10 @@ def count_sensitive(
     sensitive: Sequence[str],
     subject: str | None,
 ) -> tuple[NDArray[np.float64], tuple[SensitiveColumn, ...]]:
-    """Count the sample by combination and by value of each sensitive column, one after the other.
+    """Count the sample by combination and by value of each sensitive column.
 
-    Null counts as a value of its own. The values themselves are not kept.
+    The counts of the columns are concatenated. Null counts as a separate value. The values
+    themselves are not kept.
     """
     counted, columns = [np.zeros((len(codes), 0))], []
     for column in sensitive:
@@ -158,9 +167,12 @@ def count_outcomes(
     outcomes: Sequence[str],
     subject: str | None,
 ) -> tuple[NDArray[np.float64], ...]:
-    """Count the sample by combination and by value of each outcome column; as `count_sensitive`.
+    """Count the sample by combination and by value of each outcome column, as `count_sensitive`.
 
-    Refuses an outcome of more than 100 values: hardly two subjects share one.
+    Raises
+    ------
+    RequestError : an outcome is not a column, is a quasi-identifier, or has more than 100 values.
+        With so many values, hardly two subjects share one.
     """
     counted = []
     for outcome in outcomes:
@@ -213,7 +225,7 @@ def join(
     outcomes: Sequence[NDArray[np.float64]] = (),
     columns: tuple[SensitiveColumn, ...] = (),
 ) -> CombinationCounts:
-    """Bring sample and population onto one list of combinations, zero where one lacks it."""
+    """Merge sample and population into one list of combinations, with zeros for missing counts."""
     sizes = tuple(len(domain) for domain in domains)
     stacked = np.concatenate((codes, population.codes))
     keys = row_keys(stacked, sizes)

@@ -1,15 +1,15 @@
-"""Groups estimated from a population that counts people by some of the quasi-identifiers.
+"""Estimate groups in a population that counts people by only some of the quasi-identifiers.
 
-A group of n subjects lies in a *counted box*: the values it covers of the columns that the
-population counts. G people are in the box and n4 subjects of the source, so that p = n4 / G of its
-people are in the source. Under the negative binomial superpopulation (Benedetti & Franconi, NTTS
-1998; Polettini, ISTAT 2003) the group's people F, given its n subjects, have
+A group of n subjects lies in a *counted box*: its values of the columns by which the population
+counts people. The box contains G people and n4 subjects of the source, so a share p = n4 / G of its
+people is in the source. Let F be the group's people, given its n subjects. Under the negative
+binomial superpopulation (Benedetti & Franconi, NTTS 1998; Polettini, ISTAT 2003):
 
-    P(F = h | n) = C(h - 1, n - 1) p^n (1 - p)^(h - n),  h >= n.
+  P(F = h | n) = C(h - 1, n - 1) p^n (1 - p)^(h - n),  h >= n.
 
-Only sums over groups are to be believed: one group's people may be 4 to 8 times as many or as few.
-The boxes of a tree leave nobody of a counted box outside. A global policy has many groups without a
-subject. The model gives their people to the others, so small groups come out too large.
+Only sums over groups are reliable: the estimate for one group may be wrong by a factor of 4 to 8.
+The leaves of a tree cover all people of a counted box. A global policy has many groups without a
+subject. The model assigns their people to the other groups, so small groups come out too large.
 """
 
 from __future__ import annotations
@@ -36,9 +36,14 @@ ASSUMPTION = (
 
 @dataclass(frozen=True)
 class CountedBoxes(BriefRepr):
-    """People by some of the quasi-identifiers: `columns`, (m, columns) codes, (m,) people.
+    """People by some of the quasi-identifiers.
 
-    `sampled` says whether the data holder declares the source to be a random sample of them.
+    Attributes
+    ----------
+    columns : these quasi-identifiers.
+    codes : (m, columns) int32, distinct positions in their domains.
+    people : (m,) float64, the number of people of each.
+    sampled : whether the data holder declares that the source is a random sample of these people.
     """
 
     shows = ("columns",)
@@ -50,19 +55,23 @@ class CountedBoxes(BriefRepr):
 
 
 def estimate_matches(n: Floats, box_subjects: Floats, box_people: Floats) -> float | None:
-    """Estimate how many of the subjects of some groups are matched to their person: sum of n / F.
+    """Estimate how many subjects are matched to their person: the sum of n / F over groups.
 
     Parameters
     ----------
-    n : (groups,) subjects, > 0. box_subjects : (groups,) subjects of each group's counted box,
-        >= n. box_people : (groups,) people of that box; where fewer than its subjects, all are in.
+    n : (groups,) subjects, > 0.
+    box_subjects : (groups,) subjects of each group's counted box, >= n.
+    box_people : (groups,) people of that box. If it is below the subjects, all people are in the
+        source.
 
     Returns
     -------
-    None where a group has fewer than 5 subjects: of such groups of a global policy the model
-    expects far too many people. Measured on tenths of Adult, 4 of 10 columns counted, on policies
-    of k = 5 and 11: .79 to 1.16 times the truth, where the assumption holds; of k = 1 .39 to .56.
-    Of trees see `estimate_each`.
+    matches : the estimate, or None if a group has fewer than 5 subjects. For such groups of a
+        global policy, the model expects far too many people.
+
+    The estimate was measured on tenths of Adult with 4 of 10 columns counted. For policies with k =
+    5 and 11 it is .79 to 1.16 times the true value, if the assumption is true. For k = 1 it is .39
+    to .56 times the true value. For trees, see `estimate_each`.
 
     >>> estimate_matches(np.array([6.0, 14.0]), np.array([20.0, 20.0]), np.array([20.0, 20.0]))
     2.0
@@ -74,11 +83,11 @@ def estimate_matches(n: Floats, box_subjects: Floats, box_people: Floats) -> flo
 
 
 def estimate_each(n: Floats, box_subjects: Floats, box_people: Floats) -> Floats:
-    """Estimate n / F of each group, (groups,) in (0, 1]; see `estimate_matches`.
+    """Estimate n / F of each group, (groups,) in (0, 1]. See `estimate_matches`.
 
-    In sums over the boxes of trees, on tenths of Adult and of NHANES: .98 to 1.08 times the
-    truth at k = 5 and 11; of k = 1 1.03 to 1.43. Where some people are 5 times as likely to be in,
-    .67 to 1.04.
+    Sums over the leaves of trees were measured on tenths of Adult and of NHANES. At k = 5 and 11
+    they are .98 to 1.08 times the true value, and at k = 1 they are 1.03 to 1.43 times. If some
+    people are 5 times as likely to be in the source, they are .67 to 1.04 times the true value.
 
     >>> estimate_each(np.array([6.0, 14.0]), np.array([20.0, 20.0]), np.array([20.0, 20.0]))
     array([1., 1.])
@@ -87,9 +96,10 @@ def estimate_each(n: Floats, box_subjects: Floats, box_people: Floats) -> Floats
 
 
 def estimate_uniques(n: Floats, box_subjects: Floats, box_people: Floats) -> float:
-    """Estimate how many of the subjects of a tree's boxes are unique in the population by them.
+    """Estimate the number of subjects in a tree's leaves who are unique in the population.
 
-    A box of one subject is of one person with the probability p; see `estimate_matches`.
+    A leaf with one subject contains only one person of the population with probability p. See
+    `estimate_matches`.
 
     >>> estimate_uniques(np.array([1.0, 1.0, 3.0]), np.full(3, 5.0), np.full(3, 20.0))
     0.5
@@ -98,7 +108,7 @@ def estimate_uniques(n: Floats, box_subjects: Floats, box_people: Floats) -> flo
 
 
 def share_drawn(subjects: Floats, people: Floats) -> Floats:
-    """Return p of counted boxes, in (0, 1]; 1 where fewer people are counted than subjects."""
+    """Return p of counted boxes, in (0, 1], or 1 if fewer people are counted than subjects."""
     return np.clip(subjects / np.maximum(people, subjects), 0.0, 1.0)
 
 
@@ -106,7 +116,8 @@ def expect_inverse(n: Floats, p: Floats) -> Floats:
     """Return E[1 / F | n] of the negative binomial superpopulation, in (0, 1 / n].
 
     This is the integral of exp(-x) p / (p + (1 - p) exp(-x / n)) over x > 0, divided by n.
-    Gauss-Laguerre quadrature gives five digits at n = 1 and p = .001, and more above either.
+    Gauss-Laguerre quadrature gives five correct digits at n = 1 and p = .001, and more for larger n
+    or p.
 
     >>> expect_inverse(np.array([1.0, 3.0]), np.array([0.5, 1.0])).round(6).tolist()
     [0.693147, 0.333333]
@@ -123,7 +134,10 @@ def add_within(
     codes: NDArray[np.int32],
     counts: Floats,
 ) -> Floats:
-    """Add up the counts of the combinations in each box, by its intervals' numbers and values."""
+    """Return the sum of the counts of the combinations in each box.
+
+    A box is a row of interval numbers. `values` contains the values of each interval, by column.
+    """
     total = np.zeros(len(boxes))
     for number, box in enumerate(boxes):
         of = zip(values, box, codes.T, strict=True)

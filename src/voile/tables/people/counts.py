@@ -1,4 +1,4 @@
-"""Hold the input of a policy's risk and loss: distinct combinations and their counts."""
+"""Define the input of a policy's risk and loss: distinct combinations and their counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)([.][0-9]+)?")
 
 
 class SensitiveColumn(NamedTuple):
-    """How many values a sensitive column has, null among them, and whether they are numbers."""
+    """The number of values of a sensitive column, including null, and whether they are numbers."""
 
     values: int
     ordered: bool = False
@@ -29,14 +29,18 @@ class SensitiveColumn(NamedTuple):
 class CombinationCounts(BriefRepr):
     """Subjects and people by combination of quasi-identifier values.
 
-    sizes : values in each attribute's ordered domain, each >= 2. codes : (cells, attributes) int32,
-    positions in the domains, distinct, in lexicographic order. sample : (cells,) float64 >= 0,
-    subjects. One whose rows show several combinations is spread evenly over them, so that the sum
-    is the number of subjects. population : (cells,) float64 >= 0, people; the sample where none was
-    given. sensitive : (cells, values) float64, the sample by value of each sensitive column, one
-    column after the other; numbers in their order, null last.
+    Attributes
+    ----------
+    sizes : the number of values in each attribute's ordered domain, each >= 2.
+    codes : (cells, attributes) int32, positions in the domains, distinct, in lexicographic order.
+    sample : (cells,) float64 >= 0, subjects. A subject with several combinations is divided evenly
+        among them, so that the sum is the number of subjects.
+    population : (cells,) float64 >= 0, people, or the sample if no population was given.
+    sensitive : (cells, values) float64, the sample by value of each sensitive column, concatenated.
+        Numbers are in their order, and null is last.
     outcomes : for each outcome column, (cells, values) float64, the sample by its value.
-    columns : the sensitive columns; one of names where none is given and there are values.
+    columns : the sensitive columns. If it is empty and there are values, they form one unordered
+        column.
     """
 
     sizes: tuple[int, ...]
@@ -68,12 +72,18 @@ class CombinationCounts(BriefRepr):
 
 @dataclass(frozen=True)
 class PopulationCounts(BriefRepr):
-    """People by combination, (m, q) codes in lexicographic order, and where the counts come from.
+    """People by combination, and the origin of the counts.
 
-    `how` ends the sentence "The population is ...". A reader must accept the `assumptions` to
-    believe the counts. `known` is whether tables count people by all quasi-identifiers. `boxes` are
-    the people of tables that count them by some columns; they decide no group's size. `weighted` is
-    whether people are sums of the subjects' sampling weights.
+    Attributes
+    ----------
+    codes : (m, q) int32, distinct positions in lexicographic order.
+    people : (m,) float64, the number of people of each combination.
+    how : the end of the sentence "The population is ...".
+    assumptions : sentences that a reader must accept to trust the counts.
+    known : whether tables count people by all quasi-identifiers.
+    boxes : people from tables that count them by some columns. They do not determine the size of
+        any group.
+    weighted : whether people are sums of the subjects' sampling weights.
     """
 
     shows = ("how",)
@@ -87,26 +97,29 @@ class PopulationCounts(BriefRepr):
     weighted: bool = False
 
     def counts_by(self, column: str | None) -> bool:
-        """Whether a table counts people by a column."""
+        """Return whether a table counts people by a column."""
         return self.known or (self.boxes is not None and column in self.boxes.columns)
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """Return which policies are allowed, and how many records may be dropped to meet them.
+    """The conditions on a policy, and the share of records that may be suppressed to meet them.
 
     Parameters
     ----------
-    k : least number of subjects in a group of the sample, >= 1.
-    max_risk : largest 1 / g of any record released, in (0, 1]; g counts the population.
-    l_diversity : least number of distinct values of each sensitive column in a group, >= 1.
-    entropy_l : least exp of the entropy of each sensitive column in a group, >= 1.
-    t_closeness : largest earth mover's distance, in [0, 1], of each sensitive column in a group
-        from all subjects': ordered for numbers, else equal.
-    suppress : largest share of subjects that may be dropped because their group breaks one of
-        the above, in [0, 1).
-    required, forbidden : (n_bits,) bool, cuts that must stay, cuts that must go.
-    empty_boxes : whether a tree may leave boxes without a record of the sample.
+    k : the least number of subjects in a group of the sample, >= 1.
+    max_risk : the largest 1 / g of any released record, in (0, 1], where g counts the people of the
+        record's group in the population.
+    l_diversity : the least number of distinct values of each sensitive column in a group, >= 1.
+    entropy_l : the least exp of the entropy of each sensitive column in a group, >= 1.
+    t_closeness : the largest earth mover's distance, in [0, 1], between the values of a sensitive
+        column in a group and in the whole sample. The distance between two values depends on their
+        order if the values are numbers, and otherwise all distances are equal.
+    suppress : the largest share of subjects, in [0, 1), that may be suppressed because their group
+        breaks one of the conditions above.
+    required, forbidden : (n_bits,) bool, the split points that every policy must have, and those
+        that no policy may have.
+    empty_boxes : whether a tree may have leaves without a record of the sample.
     """
 
     k: int = 1
@@ -121,19 +134,19 @@ class Constraints:
 
     @property
     def of_shares(self) -> bool:
-        """Whether these ask for shares of sensitive values, which a merge may take from a group."""
+        """Return whether constraints limit shares of sensitive values, which a merge may break."""
         return self.entropy_l > 1 or self.t_closeness < 1
 
     @property
     def diverse(self) -> bool:
-        """Whether these ask anything of the sensitive columns."""
+        """Return whether there are constraints on the sensitive columns."""
         return self.l_diversity > 1 or self.of_shares
 
 
 def distinct_rows(
     codes: NDArray[np.int32], count: NDArray[np.float64], sizes: Sequence[int]
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Sum counts over equal rows of codes; rows come back in lexicographic order."""
+    """Return the distinct rows of codes in lexicographic order, and the sum of counts of each."""
     keys = row_keys(codes, sizes)
     distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     total = np.bincount(inverse, weights=count, minlength=len(distinct))
@@ -141,9 +154,9 @@ def distinct_rows(
 
 
 def row_keys(codes: NDArray[np.int32], sizes: Sequence[int]) -> NDArray[Any]:
-    """Give each row of codes a key of its own, in lexicographic order.
+    """Return a key for each row of codes, equal for equal rows and in lexicographic order.
 
-    A number by mixed radix; bytes where the sizes multiply to more than fits.
+    The key is a mixed-radix number, or bytes if the product of the sizes is too large.
 
     >>> wide = row_keys(np.array([[3, 1], [2, 9]], np.int32), [2**40, 2**40])
     >>> wide.dtype, bool(wide[0] > wide[1])
@@ -160,7 +173,8 @@ def row_keys(codes: NDArray[np.int32], sizes: Sequence[int]) -> NDArray[Any]:
 def value_order(values: Sequence[Any]) -> tuple[NDArray[np.intp], bool]:
     """Return the order of a column's distinct values, and whether they are numbers.
 
-    Numbers by size, null last; names, and codes such as 007, as they come.
+    Numbers are sorted in ascending order, with null last. Names, and codes such as 007, keep their
+    order.
 
     >>> order, ordered = value_order(["10", None, "9", "-1.5"])
     >>> order.tolist(), ordered, value_order(["10", "007"])[1]

@@ -1,4 +1,4 @@
-"""From the distinct cells of tables to one ordered domain for each quasi-identifier."""
+"""Build one ordered domain for each quasi-identifier from the distinct cells of tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,12 @@ def build_domains(
     populations: Sequence[QuasiCombinations],
     settings: Mapping[str, Mapping[str, Any]],
 ) -> tuple[ValueDomain, ...]:
-    """Order the values of sample and populations into one domain for each quasi-identifier."""
+    """Build one domain for each quasi-identifier from the values of sample and populations.
+
+    Raises
+    ------
+    RequestError : the settings are wrong, or do not fit the values.
+    """
     domains, wanted = [], {}
     for column in quasi:
         tables = [c for c in (sample, *populations) if column in c.columns]
@@ -69,7 +74,7 @@ def _build_ordered_domain(
 def _with_bins(
     sample: QuasiCombinations, column: str, parser: CellParser, wanted: QuasiSettings
 ) -> CellParser:
-    """Put numbers into the requested bins, and decimals of many values into bins in any case."""
+    """Return the parser with the requested bins, and with bins for decimals of many values."""
     parser = replace(parser, bottom=wanted.bottom, top=wanted.top)
     if wanted.edges:
         whole = all(edge == int(edge) for edge in wanted.edges)
@@ -90,7 +95,7 @@ def _has_null(array: pa.Array, parser: CellParser) -> bool:
 def _mark_declared(
     domain: ValueDomain, public: Sequence[pa.Array], wanted: QuasiSettings
 ) -> tuple[bool, ...]:
-    """Return which values the user has named: all of an order or a tree, else a population's."""
+    """Return whether each value is public: named in an order or tree, else in a population."""
     if domain.parser.edges:
         return ()
     if wanted.names_values:

@@ -1,7 +1,7 @@
-"""Margins fitted by iterative proportional fitting (Deming & Stephan 1940).
+"""Fit a table of people to margins by iterative proportional fitting (Deming & Stephan 1940).
 
-Census offices publish few-way tables. The fit finds a full table that has all of them as its
-margins, and that keeps the interactions of a starting table. It scales to each margin in turn.
+Census offices publish few-way tables. The fit finds a full table with all of them as its margins,
+and with the interactions of a starting table. It scales the table to each margin in turn.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ NOISE = 1e-9
 
 @dataclass(frozen=True)
 class PeopleMargin:
-    """People by some attributes, `axes` in the order of the dimensions; () for all of them."""
+    """People by some attributes.
+
+    `axes` are the attributes in the order of the dimensions of `counts`. Without axes, it is the
+    number of all people.
+    """
 
     axes: tuple[int, ...]
     counts: Floats
@@ -33,7 +37,7 @@ class PeopleMargin:
 
 @dataclass(frozen=True)
 class FittedPeople:
-    """A fitted table of people, the rounds made, and the largest error of a margin in people."""
+    """A fitted table of people, the number of rounds, and the largest margin error in people."""
 
     counts: Floats
     iterations: int
@@ -50,10 +54,15 @@ def fit_margins(
 ) -> FittedPeople:
     """Fit a table of `sizes` to `margins`, the most trusted first.
 
-    The result has these margins within the tolerance (a share of all people) if `largest_error` is
-    no larger. Of all such tables it is nearest to `start` in Kullback-Leibler divergence (Csiszar
-    1975). A zero stays zero. Without a start, attributes that no margin joins come out independent.
-    Margins with different counts of the same people are refused. Memory: two such tables.
+    The result has these margins within `tolerance` (a share of all people) if `largest_error` is no
+    larger. Among all such tables it is nearest to `start` in Kullback-Leibler divergence (Csiszar
+    1975). A zero stays zero. Without a start, attributes that no margin joins are independent.
+    Memory: two such tables.
+
+    Raises
+    ------
+    RequestError : margins have different counts of the same people.
+    InfeasibleError : a margin counts people where the start or another margin has none.
 
     >>> men_women, young_old = np.array([30.0, 70.0]), np.array([40.0, 60.0])
     >>> fitted = fit_margins((2, 2), [PeopleMargin((0,), men_women), PeopleMargin((1,), young_old)])
@@ -75,7 +84,7 @@ def fit_margins(
 
 
 def _scale(counts: Floats, target: Floats, name: str) -> None:
-    """Scale `counts` in place so that their margin is `target`; 0 people of 0 stay 0."""
+    """Scale `counts` in place so that their margin is `target`. Zero people stay zero."""
     current = _sum_axes(counts, target)
     if np.any((target > 0) & (current == 0)):
         cells = int(np.count_nonzero((target > 0) & (current == 0)))
@@ -92,14 +101,14 @@ def _error(counts: Floats, target: Floats) -> float:
 
 
 def _sum_axes(counts: Floats, target: Floats) -> Floats:
-    """Sum over the axes where `target`, which has all of them, is one long."""
+    """Sum over the axes that have length 1 in `target`, which has all axes."""
     over = tuple(d for d, n in enumerate(target.shape) if n == 1)
     summed: Floats = counts.sum(axis=over, keepdims=True)
     return summed
 
 
 def _spread_out(margin: PeopleMargin, axes: Sequence[int]) -> Floats:
-    """Return a margin's counts with `axes` as their dimensions, length 1 where it has none."""
+    """Return a margin's counts with `axes` as dimensions, of length 1 for axes that it lacks."""
     ranks = [margin.axes.index(d) for d in axes if d in margin.axes]
     counts = np.asarray(margin.counts, dtype=np.float64).transpose(ranks)
     lengths = dict(zip(sorted(margin.axes), counts.shape, strict=True))
@@ -130,7 +139,7 @@ def _check_agreement(margins: Sequence[PeopleMargin]) -> None:
 
 
 def check_memory(sizes: Sequence[int], bytes_a_cell: int = 16) -> None:
-    """Refuse a dense table over `sizes` that needs more than `MEMORY` bytes.
+    """Raise an error if a dense table over `sizes` needs more than `MEMORY` bytes.
 
     >>> check_memory((100, 2, 5, 600))
     >>> check_memory((100, 100, 100, 1000))

@@ -1,7 +1,7 @@
-"""Count how many people share each combination of quasi-identifiers, from the known tables.
+"""Count the people of each combination of quasi-identifiers, from the available tables.
 
-People may be fractional: they are then expected people. An adversary's group is in every case
-counted as g = max(subjects, people, 1), so a fitted .3 of a person is never a risk above 1.
+Numbers of people may be fractional, as expected values. The adversary's group is always counted as
+g = max(subjects, people, 1). A fitted value of .3 people therefore never gives a risk above 1.
 """
 
 from __future__ import annotations
@@ -40,9 +40,13 @@ def population_of(
     sampled: bool = False,
     weighted: Table | None = None,
 ) -> PopulationCounts:
-    """Make one population from all known counts; without any, take the sample itself.
+    """Build one population from all known counts, or from the sample if there are none.
 
-    Tables come before `weighted`, the sums of sampling weights by all columns.
+    Tables take priority over `weighted`, the sums of sampling weights by all columns.
+
+    Raises
+    ------
+    RequestError : a sampling fraction is given together with tables or weights.
     """
     if tables and fraction is not None:
         raise RequestError(
@@ -71,7 +75,9 @@ def population_of(
 
 
 def from_counts(domains: Sequence[ValueDomain], codes: Codes, people: Floats) -> PopulationCounts:
-    """Take counts by all quasi-identifiers as they are; equal rows add up, empty ones go.
+    """Return the population of a table that counts people by all quasi-identifiers.
+
+    Equal rows are added up, and rows without people are removed.
 
     >>> from voile.tables.domains.parser import CellParser
     >>> ages = ValueDomain("age", (30, 31, 32), CellParser("number"))
@@ -86,7 +92,7 @@ def from_counts(domains: Sequence[ValueDomain], codes: Codes, people: Floats) ->
 
 
 def from_margins(domains: Sequence[ValueDomain], tables: Sequence[Table]) -> PopulationCounts:
-    """Fit several tables by iterative proportional fitting; see `fit_margins`."""
+    """Fit several tables by iterative proportional fitting. See `fit_margins`."""
     sizes = [len(d) for d in domains]
     check_memory(sizes, bytes_a_cell=16 + 12 * len(domains))
     names = _names(domains)
@@ -123,10 +129,10 @@ def from_some(
     *,
     sampled: bool = False,
 ) -> PopulationCounts:
-    """Take the sample as the population where tables count people by some quasi-identifiers only.
+    """Take the sample as the population if tables count people by some quasi-identifiers only.
 
-    Their counts leave open how many of those people share the other columns too. That is estimated,
-    for groups and in sums, if the source is declared a sample (`estimate_matches`).
+    The tables do not show how many of those people also share the other columns. That number is
+    estimated, for groups and in sums, if the source is declared a sample (`estimate_matches`).
     """
     alone = from_sample(codes, sample)
     return replace(
@@ -140,8 +146,9 @@ def from_some(
 def from_fraction(codes: Codes, sample: Floats, fraction: float) -> PopulationCounts:
     """Estimate the people of a combination as its subjects n divided by the sampling fraction.
 
-    Unbiased for a group fixed before the sample is drawn; of groups seen because a person was drawn
-    from them, too large. `estimate_uniques` says how many are unique.
+    The estimate is unbiased for a group chosen before the sample is drawn. It is too large for
+    groups that are observed because a person was drawn from them. `estimate_uniques` estimates the
+    number of unique people.
 
     >>> from_fraction(np.array([[0]], np.int32), np.array([3.0]), 0.1).people.tolist()
     [30.0]
@@ -186,7 +193,7 @@ def from_weights(columns: tuple[str, ...], codes: Codes, people: Floats) -> Popu
 
 
 def from_sample(codes: Codes, sample: Floats) -> PopulationCounts:
-    """Take the sample as the population: all that is known of who an adversary could mix up."""
+    """Take the sample as the population, since no other people are known to hide a target."""
     return PopulationCounts(
         codes,
         sample.astype(np.float64),
@@ -207,7 +214,12 @@ def fill_gaps(
     *,
     how: Literal["error", "sample"] = "error",
 ) -> PopulationCounts:
-    """Count combinations that the population lacks as large as in the sample, or refuse them."""
+    """Add combinations that the population lacks, with their sample counts, or raise an error.
+
+    Raises
+    ------
+    PopulationGapError : the population lacks combinations of the sample, and `how` is ``error``.
+    """
     sizes = [len(domain) for domain in domains]
     codes, sample = distinct_rows(codes, sample, sizes)
     absent = ~np.isin(row_keys(codes, sizes), row_keys(population.codes, sizes))
@@ -235,7 +247,7 @@ def fill_gaps(
 
 
 def _distinct(domains: Sequence[ValueDomain], codes: Codes, people: Floats) -> tuple[Codes, Floats]:
-    """Add up equal rows and leave out empty ones; lexicographic order."""
+    """Return distinct rows with people in lexicographic order, and their sums."""
     rows, total = distinct_rows(codes, people, [len(domain) for domain in domains])
     return rows[total > 0], total[total > 0]
 

@@ -1,4 +1,4 @@
-"""Make records of people: all rows of a person in one order, by the number of rows."""
+"""Build records of people: all rows of a person in one order, by number of rows."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ DATED = ("date", "time")
 class PersonRecords(NamedTuple):
     """The records of people who have the same number of rows.
 
-    rows : (people, number) places in the `PersonRows`, in the record's order.
-    codes : (people, number x columns) positions of their values, row after row.
-    values : (people, number, sensitive columns) numbers of the sensitive values.
+    Attributes
+    ----------
+    rows : (people, number) positions in the `PersonRows`, in the record's order.
+    codes : (people, number x columns) positions of the values in their domains, row after row.
+    values : (people, number, sensitive columns) the numbers of the sensitive values.
     """
 
     number: int
@@ -35,13 +37,18 @@ class PersonRecords(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PersonRows(BriefRepr):
-    """Rows of a table, person by person; each person's by date, then by all values.
+    """Rows of a table, person by person, each person's by date and then by all values.
 
-    The order of the source decides nothing: rows that tie are equal in all quasi-identifiers.
+    The order of the source has no influence: rows with the same position are equal in all
+    quasi-identifiers.
 
-    row : (n,) number in the source. codes : (n, columns) positions in the domains, none outside.
-    values : (n, sensitive columns) numbers of the sensitive values, null among them.
-    first : (people,) the place of each person's first row. counts : (people,) rows of each.
+    Attributes
+    ----------
+    row : (n,) the row's number in the source.
+    codes : (n, columns) positions in the domains, none of them outside.
+    values : (n, sensitive columns) the numbers of the sensitive values, including null.
+    first : (people,) the position of each person's first row.
+    counts : (people,) the number of rows of each person.
     """
 
     shows = ()
@@ -60,10 +67,10 @@ class PersonRows(BriefRepr):
         batches: Iterable[tuple[pa.RecordBatch, Rows]],
         sensitive: Sequence[str] = (),
     ) -> PersonRows:
-        """Read the rows of batches, each with their numbers in the source.
+        """Read the rows of batches, each given with its row numbers in the source.
 
-        Rows with a value outside of its domain are left out; a row without a subject is a person
-        of its own. Memory: O(rows x columns).
+        Rows with a value outside its domain are left out. A row without a subject is a separate
+        person. Memory: O(rows x columns).
         """
         named: dict[bytes, int] = {}
         known: list[dict[str | None, int]] = [{} for _ in sensitive]
@@ -86,9 +93,12 @@ class PersonRows(BriefRepr):
     def shared_numbers(self, k: int, allowed: Sequence[int] | None = None) -> tuple[int, ...]:
         """Return the numbers of rows that at least k people share, ascending.
 
-        People of a number that fewer have go down to the next number: their last rows are dropped.
+        If fewer than k people share a number, they are counted at the next lower number, and their
+        last rows are dropped.
 
-        allowed : the numbers that there may be, ascending; None for any.
+        Parameters
+        ----------
+        allowed : the possible numbers, ascending. None allows any number.
         """
         wanted = np.unique(self.counts) if allowed is None else np.asarray(allowed)
         place = np.searchsorted(wanted, self.counts, side="right") - 1
@@ -102,9 +112,10 @@ class PersonRows(BriefRepr):
         return tuple(reversed(shared))
 
     def records(self, numbers: Sequence[int]) -> Iterator[PersonRecords]:
-        """Yield the records of people by number of rows, who lose the rows beyond it.
+        """Yield the records of people by number of rows.
 
-        Nobody with fewer rows than the first number has a record.
+        People lose the rows beyond their number. People with fewer rows than the first number have
+        no record.
         """
         place = np.searchsorted(np.asarray(numbers), self.counts, side="right") - 1
         for at, number in enumerate(numbers):
@@ -119,14 +130,14 @@ def _no_rows(columns: int, sensitive: int) -> tuple[Rows, Rows, Codes, Codes]:
 
 
 def _number_values(column: pa.Array, known: dict[str | None, int]) -> Codes:
-    """Number a sensitive column's cells by their text, going on from `known`."""
+    """Number a sensitive column's cells by their text, and extend `known`."""
     cells, places = encode_cells(column)
     texts = (None if cell is None else str(cell) for cell in cells)
     return np.array([known.setdefault(t, len(known)) for t in texts], dtype=np.int32)[places]
 
 
 def _number_people(subjects: pa.Array, row: Rows, named: dict[bytes, int]) -> Rows:
-    """Number people by their names, as pseudonyms join them, going on from `named`."""
+    """Number people by the canonical form of their names, and extend `named`."""
     names, places = encode_cells(subjects)
     known = np.array([name is not None for name in names], dtype=np.bool_)
     texts = canonical_of(pa.array([str(name) for name in names if name is not None], pa.string()))

@@ -1,7 +1,7 @@
-"""How many people are unique in the population, estimated from a sample of it.
+"""Estimate the number of people who are unique in the population, from a sample of it.
 
-A sample only shows how many classes of one, two, three... subjects it has. A super-population model
-defines which populations give such samples. Sources:
+A sample shows only how many classes of one, two, three, ... subjects it has. A superpopulation
+model defines which populations give such samples. Sources:
 
 - Pitman's sampling formula as fitted by Hoshino (J. Official Statistics 17(4), 2001),
 - Zayatz (US Bureau of the Census, Research Report 91/08, 1991),
@@ -32,7 +32,8 @@ LEAST_ALPHA, MOST_ALPHA = 1e-4, 1 - 1e-6
 class UniqueEstimate:
     """An estimated number of people who are unique in the population, with a 95% interval.
 
-    The interval covers which records happened to be drawn, not whether the model is right.
+    The interval covers the random choice of the drawn records. It does not cover errors of the
+    model.
     """
 
     value: float
@@ -50,17 +51,18 @@ def estimate_uniques(
     model: Model = "dankar",
     random_state: int | np.random.Generator | None = None,
 ) -> UniqueEstimate:
-    """Estimate how many people are unique in the population, from a simple random sample's classes.
+    """Estimate the number of unique people in the population from a simple random sample's classes.
 
-    ``dankar`` takes Pitman's model up to a sampling fraction of .1 and Zayatz's above. Above,
-    Dankar et al. take the smaller of Zayatz's and a slide negative binomial's estimate. That third
-    model is left out, so above .1 this errs towards more uniques. The interval is that of 200
-    resamples of the classes. If all records or none are unique, resampling gives no information.
-    Then `low`, or `high`, is the number at which such a sample still has a chance of 5%.
+    ``dankar`` uses Pitman's model up to a sampling fraction of .1, and Zayatz's model above it.
+    Above .1, Dankar et al. take the smaller of Zayatz's estimate and that of a slide negative
+    binomial. This third model is left out, so the estimate above .1 is biased towards more uniques.
+    The interval comes from 200 resamples of the classes. If all records or none are unique,
+    resampling gives no information. Then `low`, or `high`, is the number at which such a sample
+    still has a probability of 5%.
 
-    No guarantee. Measured on samples of the Tennessee population (six generalisations, fractions
-    .01 to .5): from .7 times the truth, with many uniques, to 4 times it, with few. The intervals
-    are narrower than that bias.
+    No guarantee. On samples of the Tennessee population (six generalisations, fractions .01 to .5),
+    estimates were .7 times the true value with many uniques. They were up to 4 times the true value
+    with few. The intervals are narrower than this bias.
 
     >>> found = estimate_uniques(np.array([1, 1, 1, 2, 3, 9]), 1.0)
     >>> found.value, found.model
@@ -100,22 +102,22 @@ class _FrequencyTable:
 
     @property
     def most(self) -> float:
-        """People unique in the population if every sample unique is."""
+        """Return the number of unique people in the population if every sample unique is one."""
         return min(self.uniques / self.fraction, self.people)
 
 
 def _answer_exactly(table: _FrequencyTable) -> UniqueEstimate | None:
-    """Answer where no model is needed."""
+    """Return the estimate if no model is needed, or None."""
     if table.fraction == 1:
         u = table.uniques
         return UniqueEstimate(u, u, u, "exact", "The source is the population.", 1.0)
     if table.uniques == 0:
-        # U people unique, none drawn: (1 - fraction)^U = .05
+        # U unique people, none of them drawn: (1 - fraction)^U = .05
         high = min(math.log(0.05) / math.log1p(-table.fraction), table.people)
         why = "No record is unique in the source; high is the number that a sample could miss."
         return UniqueEstimate(0.0, 0.0, high, "exact", why, table.fraction)
     if table.uniques == table.subjects:
-        # people in pairs give subjects x fraction / 2 x (their share) pairs drawn: none seen, so 3
+        # expected number of drawn pairs: subjects x fraction / 2 x (share in pairs); none seen: 3
         share = min(6 / (table.subjects * table.fraction), 1.0)
         low = table.people * (1 - share)
         why = "Every record is unique in the source; low allows for pairs it could have missed."
@@ -150,8 +152,9 @@ def _choose(table: _FrequencyTable, model: Model) -> tuple[Model, str]:
 def pitman(sizes: Floats, counts: Floats, fraction: float) -> Floats:
     """Estimate the uniques of r samples, (r,), by Pitman's two-parameter model (Hoshino 2001).
 
-    The model's expected number of classes of one among all N = subjects / fraction people, but at
-    most sample uniques / fraction. `sizes` (s,) ascend; `counts` (r, s) are classes of each size.
+    The estimate is the model's expected number of classes of one among all N = subjects / fraction
+    people. It is at most the sample uniques / fraction. `sizes` (s,) ascend, and `counts` (r, s)
+    are the classes of each size.
     """
     from scipy.special import gammaln
 
@@ -169,11 +172,11 @@ def pitman(sizes: Floats, counts: Floats, fraction: float) -> Floats:
 
 
 def fit_pitman(sizes: Floats, counts: Floats) -> tuple[Floats, Floats]:
-    """Return theta > -alpha and alpha in [.0001, .999999] that make r samples likeliest, (r,) each.
+    """Return the maximum likelihood estimates theta and alpha of r samples, (r,) each.
 
-    For each alpha, the likelihood (Pitman's sampling formula; Hoshino 2001, section 3) rises and
-    then falls in theta. Its largest value over theta does the same in alpha. So both derivatives
-    are bisected.
+    theta is above -alpha, and alpha is in [.0001, .999999]. For each alpha, the likelihood
+    (Pitman's sampling formula; Hoshino 2001, section 3) rises and then falls in theta. Its maximum
+    over theta does the same in alpha. Both derivatives are therefore bisected.
     """
     from scipy.special import digamma
 
@@ -205,18 +208,19 @@ def _theta(alpha: Floats, classes: Floats, subjects: Floats) -> Floats:
 
 
 def zayatz(sizes: Floats, counts: Floats, fraction: float) -> Floats:
-    """Estimate the population's uniques by Zayatz's equivalence class model (1991); as `pitman`.
+    """Estimate the population's uniques by Zayatz's equivalence class model (1991).
 
-    The model takes the sample's class sizes as the population's. By Bayes' rule a class seen once
-    was then of one person with probability P(1) h(1) / sum over sizes j of P(j) h(j). Here h is the
-    hypergeometric chance that one of j people is drawn. The estimate is the sample's uniques times
-    that, divided by `fraction`.
+    The arguments are those of `pitman`. The model takes the sample's class sizes as the
+    population's. By Bayes' rule, a class observed once then has one person with probability P(1)
+    h(1) / sum over sizes j of P(j) h(j). Here h is the hypergeometric probability that one of j
+    people is drawn. The estimate is the sample's uniques times that probability, divided by
+    `fraction`.
     """
     from scipy.special import gammaln
 
     drawn = (counts @ sizes)[:, None]
     left = np.rint(drawn / fraction) - drawn
-    # log h(j) = log C(left, j - 1) - log C(people, j) + log drawn, less what no j changes
+    # log h(j) = log C(left, j - 1) - log C(people, j) + log drawn, without constants
     log_once = np.log(sizes) + gammaln(drawn + left - sizes + 1) - gammaln(left - sizes + 2)
     once = counts * np.exp(log_once - log_once[:, :1])
     share: Floats = _of_one(sizes, once) / once.sum(axis=1)

@@ -19,7 +19,7 @@ from voile.tables.people.weights import count_weighted
 
 @dataclass(frozen=True, eq=False)
 class TableCounts(BriefRepr):
-    """The quasi-identifiers' domains of a table, its people by combination, and the population."""
+    """The domains of a table's quasi-identifiers, its people by combination, and the population."""
 
     domains: tuple[ValueDomain, ...]
     counts: CombinationCounts
@@ -41,7 +41,10 @@ def count_source(
     sampled: bool = False,
     outcomes: Sequence[str] = (),
 ) -> TableCounts:
-    """Count a table, by GROUP BY where it lives; see `PolicySpace.of` for the arguments."""
+    """Count a table by GROUP BY in its own database or file.
+
+    The arguments are those of `PolicySpace.of`.
+    """
     source = open_source(sample)
     _check_subject(source, subject)
     counted = combinations.count_sample(source, quasi, subject)
@@ -78,7 +81,7 @@ def _check_subject(source: Source, subject: str | None) -> None:
 def _weigh(
     source: Source, domains: Sequence[ValueDomain], weight: str | None, subject: str | None
 ) -> Table | None:
-    """Return the columns of weights, and the combinations with their sums of weights."""
+    """Return the column of weights, and the combinations with their sums of weights."""
     if weight is None:
         return None
     quasi = [domain.column for domain in domains]

@@ -1,4 +1,4 @@
-"""Sampling weights: how many people each subject of a survey stands for."""
+"""Use sampling weights: the number of people whom each subject of a survey represents."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ from voile.tables.people.combinations import QuasiCombinations, check_quasi
 def count_weighted(
     source: Source, quasi: Sequence[str], weight: str, subject: str | None
 ) -> QuasiCombinations:
-    """Add up the weights of subjects by combination of the quasi-identifiers.
+    """Sum the weights of subjects by combination of the quasi-identifiers.
 
-    A subject of several combinations is spread evenly over them, and so is the weight.
+    A subject with several combinations is divided evenly among them, and so is the weight.
 
     Raises
     ------
-    RequestError : weights that are missing, negative or no numbers, that are all 0, or that differ
-        within a subject.
+    RequestError : weights are missing, negative, not numbers or all 0, or differ within a subject.
     """
     check_quasi(source, [*quasi, weight])
     if subject is not None:
@@ -57,7 +56,7 @@ def _numbers(counted: QuasiCombinations, weight: str) -> NDArray[np.float64]:
 
 
 def _number(cell: Any) -> float:
-    """Return a cell as a number; NaN where it is none, or infinite."""
+    """Return a cell as a number, or NaN if it is not a finite number."""
     try:
         number = float(cell)
     except (TypeError, ValueError):

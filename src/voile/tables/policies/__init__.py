@@ -1,1 +1,1 @@
-"""Policies: bit-strings over ordered domains, the space of them all, and Safe Harbor."""
+"""Define policies: bit-strings over ordered domains, the space of all policies, and Safe Harbor."""

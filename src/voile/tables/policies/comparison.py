@@ -1,4 +1,4 @@
-"""Policies that beat another one, and how they differ from it, in words."""
+"""Find policies that beat another policy, and describe the differences in words."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from voile.tables.policies.policy import Policy
 def most_different(
     frontier: Frontier, beating: NDArray[np.intp], *, most: int = 3
 ) -> NDArray[np.intp]:
-    """Pick up to `most` of some policies, as unlike each other as can be.
+    """Return up to `most` of the given policies that differ from each other as much as possible.
 
-    The first loses least; each next one is farthest, in cuts, from those picked (Gonzalez 1985), by
-    1 in 20 of the first one's cuts or more.
+    The first has the least loss. Each next policy has the largest distance, in split points, from
+    those chosen (Gonzalez 1985). The distance must exceed 1 in 20 of the first policy's split
+    points.
     """
     if not len(beating):
         return beating
@@ -36,7 +37,10 @@ def in_words(
     other_scores: tuple[float, float],
     name: str,
 ) -> str:
-    """Describe where a policy is coarser and finer than a named one; scores are (risk, loss)."""
+    """Describe where a policy is coarser and where it is finer than a named policy.
+
+    Scores are (risk, loss).
+    """
     finer: list[str] = []
     coarser: list[str] = []
     moved: list[str] = []

@@ -1,4 +1,4 @@
-"""The policies over a table: its domains, its counts, and the groups that each policy makes."""
+"""Define the policies over a table: its domains, its counts, and the groups of each policy."""
 
 from __future__ import annotations
 
@@ -44,15 +44,16 @@ Floats = NDArray[np.float64]
 
 
 class CountedSpace:
-    """All policies over a table's quasi-identifiers, with the counts that each is judged by.
+    """All policies over a table's quasi-identifiers, with the counts used to evaluate them.
 
     Parameters
     ----------
-    domains : of the quasi-identifiers, in order. counts : of their combinations.
-    constraints : which policies are allowed.
-    population : where the counts of people come from.
-    risk, loss : the measures; None is eq. 2 and eq. 4.
-    weights : how much each column counts in the resolution lost, and what that counts.
+    domains : the domains of the quasi-identifiers, in order.
+    counts : the counts of their combinations.
+    constraints : the conditions on policies.
+    population : the origin of the counts of people.
+    risk, loss : the measures. None means eq. 2 and eq. 4.
+    weights : the weight of each column in the entropy loss, and the weight of the entropy loss.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class CountedSpace:
         self.weights = weights or LossWeights()
 
     def without_constraints(self) -> CountedSpace:
-        """Return the same space, nothing of which is suppressed or forbidden."""
+        """Return the same space without constraints: no suppression and no forbidden policy."""
         return CountedSpace(
             self.domains,
             self.counts,
@@ -87,37 +88,37 @@ class CountedSpace:
 
     @property
     def quasi(self) -> tuple[str, ...]:
-        """The quasi-identifiers, in order."""
+        """Return the names of the quasi-identifiers, in order."""
         return tuple(domain.column for domain in self.domains)
 
     @property
     def n_bits(self) -> int:
-        """Length of a policy."""
+        """Return the length of a policy's bit-string."""
         return sum(len(domain) - 1 for domain in self.domains)
 
     @property
     def top(self) -> Bits:
-        """The most general policy: no cut."""
+        """Return the most general policy, which has no split point."""
         return np.zeros(self.n_bits, dtype=np.bool_)
 
     @property
     def bottom(self) -> Bits:
-        """The source as it is: every cut."""
+        """Return the most specific policy: every split point, so that the source is unchanged."""
         return np.ones(self.n_bits, dtype=np.bool_)
 
     def policy(self, bits: Bits) -> Policy:
-        """Return one bit-string as a policy with its intervals."""
+        """Return a bit-string as a policy with its intervals."""
         return Policy(self.domains, np.array(bits, dtype=np.bool_))
 
     @cached_property
     def matches(self) -> float:
-        """Sum of 1 / g over subjects when nothing is generalised: their expected matches."""
+        """Return the expected matches without generalisation: the sum of 1 / g over subjects."""
         source = RecordGroups.of(self.counts)
         return float((source.subjects / source.group).sum())
 
     @cached_property
     def source_risk(self) -> float:
-        """The sum that is a relative risk of 1: that of the source as it is."""
+        """Return the source's sum of risks, which is a relative risk of 1."""
         return float(compute_values(self.risk, RecordGroups.of(self.counts)).sum())
 
     def people_by_value(self, column: str) -> Floats:
@@ -125,7 +126,14 @@ class CountedSpace:
         return count_by_value(self.quasi, self.counts, self.population, column)
 
     def groups(self, policy: AnyPolicy) -> tuple[NDArray[np.int32], EquivalenceClasses, Bits]:
-        """Return a policy's equivalence classes: interval numbers, counts, which are allowed."""
+        """Return a policy's equivalence classes.
+
+        Returns
+        -------
+        numbers : (groups, attributes) int32, the interval numbers of each group with subjects.
+        classes : the counts of each group.
+        allowed : (groups,) bool, whether the group meets the constraints.
+        """
         own, inverse = self._groups(policy)
 
         def add(weights: Floats) -> Floats:
@@ -145,7 +153,7 @@ class CountedSpace:
         return own[first], inverse
 
     def grouping(self, policy: AnyPolicy) -> CombinationGrouping:
-        """Return the groups that a policy makes of the combinations, and which are released."""
+        """Return a policy's groups of the combinations, and which groups are released."""
         own, group = self._groups(policy)
         released = np.zeros(len(own), dtype=np.bool_)
         seen = np.bincount(group, self.counts.sample, len(own)) > 0
@@ -154,9 +162,10 @@ class CountedSpace:
 
     @property
     def weighted_counts(self) -> CombinationCounts | None:
-        """The counts as a survey weighs them, to as many subjects; None without weights.
+        """Return the counts weighted by the survey, or None without weights.
 
-        Each combination's subjects count as the share of the people that their weights stand for.
+        Each combination's subjects are replaced by the share of people that their weights
+        represent. The number of subjects stays the same.
         """
         if not self.population.weighted:
             return None
@@ -164,18 +173,19 @@ class CountedSpace:
         return replace(self.counts, sample=people * self.counts.subjects / people.sum())
 
     def losses(self, policy: AnyPolicy) -> dict[str, float]:
-        """Return the `distribution`, `resolution` and `ncp` that a policy loses."""
+        """Return the losses `distribution`, `resolution` and `ncp` of a policy."""
         return self.losses_of(self.grouping(policy))
 
     def losses_of(self, grouping: CombinationGrouping) -> dict[str, float]:
-        """Return the same of a policy's groups."""
+        """Return the same losses of a policy's groups."""
         return losses(self.counts, grouping, importance=self.weights.importance)
 
     def estimated_matches(self, policy: AnyPolicy) -> float | None:
         """Estimate how many released subjects are matched to their person in the population.
 
-        None if tables count people by all columns or by none, or if the source is not declared a
-        random sample (`sampled`). Also if a group of a global policy is too small to estimate.
+        The result is None if tables count people by all columns or by none, or if the source is not
+        declared a random sample (`sampled`). It is also None if a group of a global policy is too
+        small for an estimate.
         """
         boxes = self.population.boxes
         if boxes is None or not boxes.sampled:
@@ -186,9 +196,9 @@ class CountedSpace:
         return estimate_matches(*found)
 
     def estimated_uniques(self, policy: AnyPolicy) -> float | None:
-        """Estimate how many released subjects are unique in the population by their box.
+        """Estimate how many released subjects are unique in the population by their leaf.
 
-        None as in `estimated_matches`, and of global policies.
+        The result is None for global policies, and in the cases of `estimated_matches`.
         """
         boxes = self.population.boxes
         if boxes is None or not boxes.sampled or not isinstance(policy, TreePolicy):
@@ -197,18 +207,18 @@ class CountedSpace:
 
     @property
     def counts_others(self) -> bool:
-        """Whether the population counts anybody outside of the source."""
+        """Return whether the population contains people outside the source."""
         return bool((self.counts.population > self.counts.sample).any())
 
     @property
     def estimates(self) -> bool:
-        """Whether the risk is one that is estimated in boxes of trees."""
+        """Return whether the risk is the one estimated in the leaves of trees."""
         return self.risk == estimated_matches()
 
     def counted_boxes(
         self, policy: AnyPolicy, boxes: CountedBoxes
     ) -> tuple[Floats, Floats, Floats]:
-        """Return each released group's subjects, and those and the people of its counted box.
+        """Return each released group's subjects, and its counted box's subjects and people.
 
         Cost: O(distinct counted boxes x combinations).
         """
@@ -222,7 +232,7 @@ class CountedSpace:
         return classes.sample[kept], subjects[place], people[place]
 
     def find_allowed(self, classes: EquivalenceClasses) -> Bits:
-        """Return which groups meet the constraints that hold for a group alone."""
+        """Return a mask of the groups that meet the constraints on single groups."""
         rules = self.constraints
         allowed = classes.group >= rules.k - 1e-9
         allowed &= classes.people * rules.max_risk >= 1 - 1e-9
@@ -231,7 +241,7 @@ class CountedSpace:
         return allowed
 
     def is_feasible(self, policy: AnyPolicy, suppressed: float) -> bool:
-        """Whether a policy that suppresses this share of subjects keeps the constraints."""
+        """Return whether a policy that suppresses this share of subjects meets the constraints."""
         rules = self.constraints
         if not isinstance(policy, Policy):
             return suppressed == 0
@@ -242,7 +252,7 @@ class CountedSpace:
     def disclosure(self, policy: AnyPolicy) -> dict[str, float]:
         """Return every disclosure measure of a policy's release, by name.
 
-        Each measure of a sensitive column is that of the worst column.
+        Each measure of a sensitive column is the value of the worst column.
         """
         _, classes, kept = self.groups(policy)
         suppressed = float(classes.sample[~kept].sum())

@@ -1,4 +1,4 @@
-"""From bounds on weighted sums to the least loss at a risk, and to an area."""
+"""Compute the least loss at a risk, and a bound on the area, from bounds on weighted sums."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ LEAST_RISK = 1e-9
 
 
 def least_loss(risk: ArrayLike, weights: Floats, floors: Floats, least_risk: float) -> Floats:
-    """Return a lower bound on the loss of any policy of at most this risk; 1 where there is none.
+    """Return a lower bound on the loss of any policy of at most this risk, or 1 if there is none.
 
-    A policy of one combo has loss >= floor - weight x risk for each weight. Its loss is therefore
-    at least the greatest of these, and the bound is the least over the combos. So a policy between
-    two corners of the hull, where no weighted sum reaches, has only its own combo's lines as
-    bounds.
+    A combo is one partition of all attributes except the two largest. A policy of a combo has loss
+    >= floor - weight x risk for each weight. Its loss is therefore at least the largest of these
+    values, and the bound is the smallest over the combos. A policy between two corners of the hull
+    is beyond the reach of weighted sums. Only the lines of its own combo limit it.
     """
     at = np.asarray(risk, dtype=np.float64)
     least = np.ones_like(at)
@@ -30,9 +30,9 @@ def least_loss(risk: ArrayLike, weights: Floats, floors: Floats, least_risk: flo
 
 
 def area(weights: Floats, floors: Floats, least_risk: float) -> float:
-    """Return a lower bound on the area under any staircase: the sum from below of `least_loss`.
+    """Return a lower bound on the area under any staircase: the lower sum of `least_loss`.
 
-    That never rises with risk, so its value at the end of each step is the step's least.
+    The bound never increases with risk, so each step's least value is at its end.
     """
     steps = np.geomspace(max(least_risk, LEAST_RISK), 1.0, FINE)
     heights = least_loss(steps, weights, floors, least_risk)
@@ -41,7 +41,7 @@ def area(weights: Floats, floors: Floats, least_risk: float) -> float:
 
 
 def hull(frontier: Frontier) -> float:
-    """Return the area under the convex hull of a frontier; 1 below the lowest risk there is.
+    """Return the area under the convex hull of a frontier. Its height is 1 below the lowest risk.
 
     >>> frontier = Frontier.of([0, .5, 1], [1, .9, 0], np.zeros((3, 1)))
     >>> hull(frontier), frontier.area()

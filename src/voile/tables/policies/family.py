@@ -1,4 +1,4 @@
-"""The policies of a kit, by number: bit-strings and pruned trees, or trees of records."""
+"""Number the policies of a kit: bit-strings and pruned trees, or trees of records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from voile.tables.trees.policy import TreePolicy
 from voile.tables.trees.tree import BoxExtents, BoxTree
 
 AnyPolicy: TypeAlias = Policy | TreePolicy
-"""A policy with a promise per row: a row's labels depend on its values alone."""
+"""A policy with a guarantee per row: the labels of a row depend only on its values."""
 KitPolicy: TypeAlias = AnyPolicy | PersonPolicy
 Bits = NDArray[np.bool_]
 GLOBAL = -1
@@ -27,16 +27,17 @@ GLOBAL = -1
 
 @dataclass(frozen=True, eq=False)
 class PolicyFamily(BriefRepr):
-    """Policies of one kit.
+    """The policies of one kit.
 
     Parameters
     ----------
     domains : the quasi-identifiers' domains, in order.
-    bits : (g, n_bits) bool, the global policies. trees : whole.
-    members : (m, 2) int32, one policy each: either -1 and a row of `bits`, or a tree and its number
-        of pruned links.
-    numbers : of policies per person, the numbers of rows with which people are released. Each
-        policy then has one tree for each number, and these follow each other in `trees`.
+    bits : (g, n_bits) bool, the global policies.
+    trees : the unpruned trees.
+    members : (m, 2) int32, one row for each policy: -1 and a row of `bits`, or a tree and its
+        number of pruned links.
+    numbers : for policies per person, the numbers of rows with which people are released. Each
+        policy then has one tree for each number. These trees are consecutive in `trees`.
     """
 
     shows = ("trees",)
@@ -49,7 +50,7 @@ class PolicyFamily(BriefRepr):
 
     @classmethod
     def of_bits(cls, domains: Sequence[ValueDomain], bits: Bits) -> PolicyFamily:
-        """Return the family of global policies alone."""
+        """Return a family that contains only global policies."""
         rows = np.arange(len(bits))
         members = np.column_stack([np.full(len(bits), GLOBAL), rows]).astype(np.int32)
         return cls(tuple(domains), bits, (), members)
@@ -59,17 +60,17 @@ class PolicyFamily(BriefRepr):
 
     @property
     def names(self) -> list[str]:
-        """The family of each policy: ``global``, ``tree`` or ``person``."""
+        """Return the family of each policy: ``global``, ``tree`` or ``person``."""
         of_trees = "person" if self.numbers else "tree"
         return ["global" if tree == GLOBAL else of_trees for tree, _ in self.members.tolist()]
 
     @property
     def is_global(self) -> Bits:
-        """(m,) bool, which policies are bit-strings."""
+        """Return a mask (m,) of the policies that are bit-strings."""
         return np.asarray(self.members[:, 0] == GLOBAL)
 
     def policy(self, number: int) -> KitPolicy:
-        """Return one policy."""
+        """Return the policy with the given number."""
         tree, at = self.members[number].tolist()
         if tree == GLOBAL:
             return Policy(self.domains, self.bits[at])
@@ -78,11 +79,11 @@ class PolicyFamily(BriefRepr):
         return TreePolicy(self.domains, self.trees[tree], tree, at)
 
     def row_policy(self, number: int) -> AnyPolicy:
-        """Return one policy whose promise is per row."""
+        """Return the policy with the given number. Its guarantee must be per row."""
         return refuse_person_policy(self.policy(number))
 
     def number_of(self, policy: KitPolicy) -> int | None:
-        """Return the number of a policy, None where it is none of these."""
+        """Return the number of a policy, or None if it does not belong to the family."""
         if isinstance(policy, (TreePolicy, PersonPolicy)):
             if isinstance(policy, TreePolicy) and policy.merged:
                 return None
@@ -106,7 +107,7 @@ class PolicyFamily(BriefRepr):
 
 
 def refuse_person_policy(policy: KitPolicy) -> AnyPolicy:
-    """Return a policy whose promise is per row; refuse one per person."""
+    """Return a policy with a guarantee per row, or raise an error for one per person."""
     if isinstance(policy, PersonPolicy):
         raise RequestError(
             "the kit promises per person, and this needs a promise per row",
@@ -116,7 +117,7 @@ def refuse_person_policy(policy: KitPolicy) -> AnyPolicy:
 
 
 def finest_cuts(policy: KitPolicy) -> Policy:
-    """Return the global policy of every cut that some box has: as fine as any box is."""
+    """Return the global policy with every split point of any leaf: as fine as the finest leaf."""
     if isinstance(policy, Policy):
         return policy
     if isinstance(policy, PersonPolicy):
@@ -127,7 +128,7 @@ def finest_cuts(policy: KitPolicy) -> Policy:
 def cuts_of(
     domains: Sequence[ValueDomain], tree: BoxExtents, boxes: NDArray[np.integer[Any]]
 ) -> Policy:
-    """Return the global policy of every cut that one of some boxes of a tree has."""
+    """Return the global policy with every split point of the given leaves of a tree."""
     bits = []
     for place, domain in enumerate(domains):
         cut = np.isin(np.arange(len(domain) - 1), tree.bounds[1][boxes, place])
@@ -144,10 +145,10 @@ def join(
     trees: Sequence[BoxTree],
     numbers: tuple[int, ...] = (),
 ) -> tuple[Frontier, PolicyFamily]:
-    """Return the frontier of both families, whose policies are `PolicyFamily.members`.
+    """Return the frontier of both families, with `PolicyFamily.members` as its policies.
 
-    `found` has bit-strings, and `grown` has rows (tree, links pruned). Of equal points the tree is
-    kept: it has fewer groups to explain.
+    `found` contains bit-strings, and `grown` contains rows (tree, links pruned). Among equal points
+    the tree is kept, since it has fewer groups to explain.
     """
     alone = PolicyFamily.of_bits(domains, found.policies)
     members = np.concatenate([grown.policies.reshape(-1, 2), alone.members]).astype(np.int32)

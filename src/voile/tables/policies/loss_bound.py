@@ -1,4 +1,4 @@
-"""Hold a proof's result: a bound on all policies, next to the best found policies."""
+"""Define the result of a proof: a bound on all policies, with the best policies found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTIMAL = 1e-6
 
 @dataclass(frozen=True)
 class ProofProgress:
-    """How far a proof is: seconds passed, weights bounded, and the largest gap of these."""
+    """The progress of a proof: seconds passed, weights bounded, and their largest gap."""
 
     seconds: float
     bounded: int
@@ -26,17 +26,21 @@ class ProofProgress:
 
 @dataclass(frozen=True, eq=False)
 class LossBound:
-    """A lower bound on loss + weight x relative risk of every policy allowed, by rising weight.
+    """A lower bound on loss + weight x relative risk of every allowed policy, by ascending weight.
 
-    NaN in `bound` and `gap` where the proof was stopped before it had anything.
+    `bound` and `gap` are NaN if the proof was stopped before its first result.
 
-    bound : proved: no policy that the constraints allow has less.
-    best : the least that a policy of `frontier` has.
-    gap : (best - bound) / best: so much better a policy may be, at most; 0 where best is 0.
-    seconds : when the bound was last raised, since the proof began.
-    floors : (combos, weights), the same by the partition of all attributes but the two largest.
-    least_risk : proved: no policy allowed has less.
-    frontier : the policies given and those met on the way, (m, n_bits) booleans.
+    Attributes
+    ----------
+    weight : (weights,) the weights, ascending.
+    bound : proved: no allowed policy has a smaller weighted sum.
+    best : the smallest weighted sum of a policy of `frontier`.
+    gap : (best - bound) / best, the largest possible relative improvement. 0 if `best` is 0.
+    seconds : the time since the proof began at which the bound was last raised.
+    floors : (combos, weights), the same bounds by the partition of all attributes except the two
+        largest.
+    least_risk : proved: no allowed policy has a smaller risk.
+    frontier : the given policies and those found during the proof, (m, n_bits) booleans.
     """
 
     weight: Floats
@@ -57,26 +61,26 @@ class LossBound:
 
     @property
     def optimal(self) -> NDArray[np.bool_]:
-        """Return where the best found policy is proved best, to a millionth."""
+        """Return a mask of the weights at which the best policy is optimal, to a millionth."""
         return np.asarray(self.gap <= OPTIMAL)
 
     @property
     def area(self) -> float:
-        """Lower bound on the area under any staircase; 0 where nothing is proved."""
+        """Return a lower bound on the area under any staircase, or 0 if nothing is proved."""
         return envelope.area(self.weight, self.floors, self.least_risk)
 
     @property
     def hull(self) -> float:
-        """Area under the convex hull of `frontier`: what weighted sums alone could prove."""
+        """Return the area under the convex hull of `frontier`, the limit of weighted sums."""
         return envelope.hull(self.frontier)
 
     @property
     def staircase(self) -> float:
-        """Area under the staircase of `frontier`."""
+        """Return the area under the staircase of `frontier`."""
         return self.frontier.area()
 
     def least_loss(self, risk: ArrayLike) -> Floats:
-        """Return a lower bound on the loss of any policy of at most this risk, 1 if none."""
+        """Return a lower bound on the loss of any policy of at most this risk, or 1 if none."""
         return envelope.least_loss(risk, self.weight, self.floors, self.least_risk)
 
     def frame(self) -> dict[str, Floats]:

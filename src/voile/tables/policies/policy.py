@@ -1,4 +1,4 @@
-"""A policy: which cuts of each ordered domain are kept (3.2.1), printed and kept as intervals."""
+"""Define a policy: the kept split points of each ordered domain (3.2.1), written as intervals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from voile.tables.people.counts import row_keys
 
 @dataclass(frozen=True)
 class DomainInterval(BriefRepr):
-    """Values `first`..`last` of a domain, by position, both included, and how they are written."""
+    """The values `first` to `last` of a domain, by position, both included, with their label."""
 
     shows = ("width",)
 
@@ -35,13 +35,13 @@ class DomainInterval(BriefRepr):
 
 @dataclass(frozen=True, eq=False)
 class Policy(BriefRepr):
-    """One bit-string over ordered domains; bit 1 keeps the cut between two neighbours.
+    """One bit-string over ordered domains. Bit 1 keeps the split point between two neighbours.
 
     Parameters
     ----------
     domains : the quasi-identifiers' domains, in order.
     bits : (sum of len(domain) - 1,) bool, concatenated in that order.
-    notes : how it was made, in sentences.
+    notes : sentences about how the policy was made.
 
     >>> from voile.tables.domains.parser import CellParser
     >>> age = ValueDomain("age", tuple(range(106)), CellParser("integer"))
@@ -74,22 +74,25 @@ class Policy(BriefRepr):
         return hash(self.bits.tobytes())
 
     def __le__(self, other: Policy) -> bool:
-        """Whether self is at least as general as other: its cuts are a subset."""
+        """Return whether self is at least as general as other: its split points are a subset."""
         return bool(np.all(~self.bits | other.bits))
 
     def __lt__(self, other: Policy) -> bool:
-        """Whether self is more general than other: a subset of its cuts, not all (Def. 3.3)."""
+        """Return whether self is more general than other (Def. 3.3).
+
+        The split points of self are then a proper subset.
+        """
         return self <= other and not other <= self
 
     def covers(self, other: Policy) -> bool:
-        """Return whether other is self without one of its cuts: a GLB in the paper (Def. 3.4)."""
+        """Return whether other is self without one split point: a GLB in the paper (Def. 3.4)."""
         return other < self and int(self.bits.sum() - other.bits.sum()) == 1
 
     def __and__(self, other: Policy) -> Policy:
         """Return the meet, the least general policy that is at least as general as both.
 
-        It keeps the cuts that both keep: the greatest lower bound as lattice theory has it, where
-        the paper's Definition 3.4 of that name is `covers`.
+        It keeps the split points that both keep. This is the greatest lower bound of lattice
+        theory. The paper uses that name in Definition 3.4 for `covers`.
         """
         return Policy(self.domains, self.bits & other.bits)
 
@@ -102,26 +105,26 @@ class Policy(BriefRepr):
 
     @cached_property
     def intervals(self) -> dict[str, tuple[DomainInterval, ...]]:
-        """The intervals of each column, in order."""
+        """Return the intervals of each column, in order."""
         return {domain.column: intervals_of(domain, cuts) for domain, cuts in self.cuts()}
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The quasi-identifiers, in order."""
+        """Return the names of the quasi-identifiers, in order."""
         return tuple(domain.column for domain in self.domains)
 
     @property
     def groups_per_column(self) -> dict[str, int]:
-        """How many intervals each column has."""
+        """Return the number of intervals of each column."""
         return {column: len(intervals) for column, intervals in self.intervals.items()}
 
     @property
     def n_groups(self) -> int:
-        """How many groups there could be: the product of `groups_per_column`."""
+        """Return the number of possible groups: the product of `groups_per_column`."""
         return math.prod(self.groups_per_column.values())
 
     def describe(self) -> str:
-        """Write every column's intervals, for the holder alone: their ends are raw values."""
+        """Return every column's intervals as text, for the holder only: ends are raw values."""
         return "\n".join(
             f"{column} {' '.join(interval.label for interval in intervals)}"
             for column, intervals in self.intervals.items()
@@ -135,7 +138,7 @@ class Policy(BriefRepr):
         raise KeyError(domain.column)
 
     def numbers_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the number of the interval of each position; -1 of a value outside its domain."""
+        """Return the interval number of each position, or -1 for a value outside its domain."""
         numbers = np.empty(codes.shape, np.int32)
         for at, domain in enumerate(self.domains):
             own = codes[:, at]
@@ -143,24 +146,25 @@ class Policy(BriefRepr):
         return numbers
 
     def keys_of(self, numbers: NDArray[np.int32]) -> NDArray[Any]:
-        """Return one key of each row of `numbers_of`, the same for rows of one group."""
+        """Return a key for each row of `numbers_of`, the same for rows of one group."""
         return row_keys(numbers, list(self.groups_per_column.values()))
 
     def list_shown(
         self, numbers: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], tuple[NDArray[np.bool_], ...]]:
-        """Return the labels of groups: the number of an interval by column, and its values.
+        """Return the labels of groups: interval numbers by column, and each interval's values.
 
-        `numbers` are groups as from `numbers_of`. The values are, by column, (intervals, values)
-        bool.
+        `numbers` are groups in the form of `numbers_of`. The values are (intervals, values) bool
+        for each column.
         """
         of = [self.interval_of(domain) for domain in self.domains]
         return numbers, tuple(np.arange(own[-1] + 1)[:, None] == own for own in of)
 
     def to_data(self) -> dict[str, list[list[str]]]:
-        """Return the intervals as [first, last] texts by column; null is the empty text.
+        """Return the intervals as [first, last] texts by column.
 
-        An empty text, and one that begins with a quote, stand in quotes.
+        Null is the empty text. A value that is an empty text, or begins with a quote, is put in
+        quotes.
         """
         return {
             domain.column: [
@@ -172,7 +176,12 @@ class Policy(BriefRepr):
 
     @classmethod
     def from_data(cls, domains: Sequence[ValueDomain], data: Mapping[str, Any]) -> Policy:
-        """Read back what `to_data` wrote; the intervals must cover each domain in order."""
+        """Build a policy from the data of `to_data`.
+
+        Raises
+        ------
+        RequestError : the intervals do not cover each domain in order, or a column is unknown.
+        """
         if not isinstance(data, Mapping):
             raise RequestError("the policy does not give each column its intervals")
         unknown = sorted(set(data) - {domain.column for domain in domains})
@@ -183,7 +192,7 @@ class Policy(BriefRepr):
 
 
 def intervals_of(domain: ValueDomain, cuts: NDArray[np.bool_]) -> tuple[DomainInterval, ...]:
-    """Return the intervals of one column, in order: `cuts[i]` ends one after the i-th value."""
+    """Return the intervals of one column, in order. `cuts[i]` ends one after the i-th value."""
     ends = [*np.flatnonzero(cuts).tolist(), len(domain) - 1]
     starts = [0, *(end + 1 for end in ends[:-1])]
     bounds = list(zip(starts, ends, strict=True))

@@ -1,14 +1,14 @@
-"""Safe Harbor's generalisation of these columns, as a policy (45 CFR 164.514(b)(2)).
+"""Build Safe Harbor's generalisation of the quasi-identifiers as a policy (45 CFR 164.514(b)(2)).
 
-- ZIP codes become their first three digits; three-digit areas of 20,000 people or fewer are one
+- ZIP codes become their first three digits. Three-digit areas of 20,000 people or fewer form one
   group.
-- Ages over 89 are one group, without 89.
+- Ages over 89 form one group. 89 itself is not in it.
 - Dates become years.
 - A column is one group if its name means a place smaller than a state: towns, postal codes of other
   countries, coordinates.
-- Other columns stay as they are.
+- Other columns stay unchanged.
 
-This is a generalisation of these columns only. The law requires more (identifiers, actual
+This is only a generalisation of these columns. The law requires more (identifiers, actual
 knowledge).
 """
 
@@ -61,24 +61,27 @@ def safe_harbor(
 
     Parameters
     ----------
-    zip_column, age_column : found by their values and names where not given.
-    vintage : which list of small areas: counted in the ``population`` table, or the dated lists
-        of the ``2000`` or ``2010`` census. None counts where there is a table, else takes 2010's.
-    on : the day at which ages are counted, for columns of birth dates: years of birth of
-        ages over 89 are then grouped.
+    zip_column, age_column : the columns of ZIP codes and ages. If not given, they are detected by
+        values and names.
+    vintage : the list of small areas: counted in the ``population`` table, or the lists of the
+        ``2000`` or ``2010`` census. None counts them if there is a table, and otherwise uses the
+        2010 list.
+    on : the day at which ages are counted, for columns of birth dates. Years of birth of ages over
+        89 are then grouped.
 
     Returns
     -------
-    Policy with ``notes`` on the change of each column, and on unknown facts.
+    policy : a policy with ``notes`` on the change of each column, and on unknown facts.
 
     Raises
     ------
-    RequestError : the order of ZIP codes keeps the rule off this lattice.
+    RequestError : the order of ZIP codes does not allow the rule, or a given column is not a
+        quasi-identifier.
 
     Warns
     -----
-    SafeHarborWarning : a small area that the dated lists do not have: the population table
-        probably holds only a part of it.
+    SafeHarborWarning : a small area is not in the dated lists. The population table probably
+        contains only a part of it.
     """
     zips = zip_column or _find(space.domains, _is_zip_of_states, named=ZIP_NAME)
     ages = age_column or _find(space.domains, is_age)
@@ -112,22 +115,22 @@ def safe_harbor(
 
 
 def is_age(domain: ValueDomain) -> bool:
-    """Whether this is a column of whole years called age."""
+    """Return whether this is a column of whole years with "age" in its name."""
     return domain.parser.kind == "integer" and bool(
         re.search(r"(^|_)age(_|$)", domain.column, re.IGNORECASE)
     )
 
 
 def is_place(domain: ValueDomain) -> bool:
-    """Whether a column's name speaks of a place within a state.
+    """Return whether a column's name refers to a place within a state.
 
-    The rule lets out no geographic subdivision smaller than a state, but for three-digit areas.
+    The rule allows no geographic subdivision smaller than a state, except three-digit areas.
     """
     return mentions(domain.column, "place", "address")
 
 
 def _is_zip_of_states(domain: ValueDomain) -> bool:
-    """Return whether values may be ZIP codes: not if the name means another country's (PLZ)."""
+    """Return whether values may be US ZIP codes, and the name does not mean another country's."""
     return is_zip(domain) and (bool(ZIP_NAME.search(domain.column)) or not is_place(domain))
 
 
@@ -136,7 +139,7 @@ def _find(
     test: Callable[[ValueDomain], bool],
     named: re.Pattern[str] = re.compile(""),
 ) -> str | None:
-    """Return the first column that passes the test, one whose name fits before the others."""
+    """Return the first column that passes the test. Columns with a matching name come first."""
     found = [domain.column for domain in domains if test(domain)]
     fitting = [column for column in found if named.search(column)]
     return next(iter(fitting + found), None)

@@ -1,4 +1,4 @@
-"""Hold one policy's scores, and decide when it beats another."""
+"""Define one policy's scores, and determine whether it beats another."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ SAME = 1e-11
 
 
 class PolicyScore(NamedTuple):
-    """Hold one policy's scores: risk and loss of the search, suppressed share, expected matches.
+    """One policy's scores.
 
-    Also its divergence loss, entropy loss and NCP, with any measures of the search.
+    The scores are risk and loss of the search, suppressed share, expected matches, divergence loss,
+    entropy loss and NCP. Risk and loss use the measures of the search.
     """
 
     risk: float
@@ -47,37 +48,37 @@ class PolicyScore(NamedTuple):
 
     @property
     def loses_nothing(self) -> bool:
-        """Return whether the policy loses nothing, by any loss."""
+        """Return whether the policy loses no information by any loss."""
         return max(self.loss, self.distribution, self.resolution) <= SAME
 
     def beats(self, other: PolicyScore) -> bool:
-        """Whether this policy has no more risk and no more loss, and less of one of them."""
+        """Return whether this policy has no more risk and no more loss, and less of one of them."""
         more = (self.risk - other.risk, self.loss - other.loss)
         return max(more) <= SAME and min(more) < -SAME
 
     @property
     def losses(self) -> dict[str, float]:
-        """The three losses by name."""
+        """Return the three losses by name."""
         return {name: getattr(self, name) for name in LOSSES}
 
 
 def score_marks(space: CountedSpace, marks: Mapping[str, Policy]) -> dict[str, PolicyScore]:
-    """Score named policies as if nothing were suppressed of them."""
+    """Score reference policies without suppression."""
     plain = space.without_constraints()
     return {name: score_policy(plain, mark) for name, mark in marks.items()}
 
 
 def beating(frontier: Frontier, score: PolicyScore) -> NDArray[np.intp]:
-    """Return the policies of no more risk and no more loss than a score, and less of one."""
+    """Return the policies with no more risk and no more loss than a score, and less of one."""
     more = np.array([frontier.risk - score.risk, frontier.loss - score.loss])
     return np.flatnonzero((more <= SAME).all(axis=0) & (more < -SAME).any(axis=0))
 
 
 def score_policy(space: CountedSpace, policy: AnyPolicy) -> PolicyScore:
-    """Score one policy by its groups; those that break a constraint are suppressed.
+    """Score one policy by its groups. Groups that break a constraint are suppressed.
 
-    A search scores many policies by kernels, with the same figures up to rounding errors. Cost:
-    O(combinations x attributes), and a sort of the combinations.
+    A search scores many policies with compiled kernels, with the same figures up to rounding
+    errors. Cost: O(combinations x attributes), and a sort of the combinations.
     """
     counts, grouping = space.counts, space.grouping(policy)
     groups = RecordGroups.merge_counts(counts, grouping)
@@ -101,7 +102,7 @@ def _share(total: float, unit: float) -> float:
 def _score_loss(
     space: CountedSpace, grouping: CombinationGrouping, groups: RecordGroups
 ) -> float | None:
-    """Return the share of the largest loss that released groups have; None where none can lose."""
+    """Return the released groups' share of the largest loss, or None if no loss is possible."""
     counts, each = space.counts, space.loss.each
     if isinstance(each, WeightedLoss):
         uncertain = np.array(each.charges) * uncertain_by_column(counts, grouping)

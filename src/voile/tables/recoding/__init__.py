@@ -1,1 +1,1 @@
-"""From a policy to the values that a release shows, and the names of their intervals."""
+"""Convert a policy to the values of a release, and name their intervals."""

@@ -1,4 +1,4 @@
-"""Define the public codebook of a tree policy: its released boxes, and no others."""
+"""Define the public codebook of a tree policy. It contains the released leaves only."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ ROWS_AT_ONCE = 4096
 
 @dataclass(frozen=True)
 class BoxCodebook(ReleaseCodebook):
-    """Columns whose intervals may overlap, and the boxes that they make, which do not.
+    """A codebook of leaves: columns with intervals that may overlap, and leaves that do not.
 
-    boxes : for each, the number of its interval in every column.
+    Attributes
+    ----------
+    boxes : for each leaf, the number of its interval in every column.
     """
 
     boxes: tuple[tuple[int, ...], ...] = ()
@@ -35,11 +37,11 @@ class BoxCodebook(ReleaseCodebook):
         return {"columns": columns, "boxes": [list(box) for box in self.boxes]}
 
     def released_codes(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return (rows, attributes) int32, the interval numbers of released rows.
+        """Return the interval numbers of released rows, (rows, attributes) int32.
 
         Raises
         ------
-        TamperedError : a row shows intervals that are not a box together.
+        TamperedError : the intervals of a row do not form a leaf together.
         """
         codes = super().released_codes(table)
         stray = ~np.isin(self._keys(codes), self._keys(self._numbers))
@@ -48,15 +50,18 @@ class BoxCodebook(ReleaseCodebook):
         return codes
 
     def register_codes(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return the intervals of the box that each row of a register is in.
+        """Return the intervals of the leaf that contains each row of a register.
 
-        A row that lacks a value may be in several boxes: it has the intervals that these share,
-        and -1 in other columns. A row in no released box agrees with none.
+        A row with a missing value may belong to several leaves. It has the intervals that these
+        leaves share, and -1 in other columns. A row in no released leaf agrees with none.
         """
         return self._codes(table, blank_is_unknown=True)
 
     def recode(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return the same of raw cells, where a missing value is a value; see `ReleaseCodebook`."""
+        """Return the intervals of raw cells. A missing value counts as a value.
+
+        See `ReleaseCodebook`.
+        """
         return self._codes(table, blank_is_unknown=False)
 
     @cached_property
@@ -69,7 +74,7 @@ class BoxCodebook(ReleaseCodebook):
     def codes_of(
         self, domains: Sequence[ValueDomain], codes: NDArray[np.int32]
     ) -> NDArray[np.int32]:
-        """Return the same of positions in domains; see `ReleaseCodebook`."""
+        """Return the intervals of positions in domains. See `ReleaseCodebook`."""
         each = zip(self.columns, domains, strict=True)
         return self._codes_in([column.hold(domain.values) for column, domain in each], codes)
 
@@ -88,7 +93,7 @@ class BoxCodebook(ReleaseCodebook):
         return self._codes_in(holds, np.column_stack(places))
 
     def _codes_in(self, holds: Sequence[Bits], places: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the intervals of rows, by the place of their values among those that are held."""
+        """Return the intervals of rows, by the position of their values in `holds`."""
         each = zip(holds, self._numbers.T, strict=True)
         fitting = [np.packbits(held[numbers], axis=0).T.copy() for held, numbers in each]
         rows, row = np.unique(places, axis=0, return_inverse=True)
@@ -102,7 +107,7 @@ class BoxCodebook(ReleaseCodebook):
         return codes[row]
 
     def _codes_of(self, fits: NDArray[np.uint8]) -> NDArray[np.int32]:
-        """Return the intervals of rows, by the boxes that each fits, a bit for a box."""
+        """Return the intervals of rows. `fits` has a bit for each leaf that a row fits."""
         alone = np.bitwise_count(fits).sum(axis=1) == 1
         codes = np.empty((len(fits), len(self.columns)), dtype=np.int32)
         place = fits[alone].nonzero()[1]
@@ -113,7 +118,7 @@ class BoxCodebook(ReleaseCodebook):
         return codes
 
     def _intersect_boxes(self, fits: Bits) -> NDArray[np.int32]:
-        """Return, by row, the intervals that all boxes which fit share; one of none where none."""
+        """Return, by row, the intervals that all fitting leaves share, or an unused number."""
         columns = []
         for column, numbers in zip(self.columns, self._numbers.T, strict=True):
             none = len(column.entries)
@@ -124,7 +129,7 @@ class BoxCodebook(ReleaseCodebook):
 
     @cached_property
     def are_disjoint(self) -> bool:
-        """Whether no two boxes share a combination of values."""
+        """Return whether no two leaves share a combination of values."""
         overlap = [column.overlaps for column in self.columns]
         for i, box in enumerate(self._numbers[:-1]):
             later = self._numbers[i + 1 :]
@@ -137,7 +142,7 @@ class BoxCodebook(ReleaseCodebook):
 
 
 def read_codebook(data: Any) -> ReleaseCodebook:
-    """Read back a codebook of either family that `to_data` wrote."""
+    """Read a codebook of either family from the data of `to_data`."""
     if isinstance(data, Mapping):
         columns = tuple(CodedColumn.from_data(column) for column in data["columns"])
         return BoxCodebook(columns, tuple(tuple(map(int, box)) for box in data["boxes"]))

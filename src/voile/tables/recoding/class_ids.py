@@ -1,4 +1,4 @@
-"""Ids of equivalence classes, which reveal nothing but which rows share one."""
+"""Generate ids of equivalence classes that reveal only which rows share a class."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ CLASS = pa.field("class", pa.string())
 
 @dataclass(frozen=True)
 class ClassIds(BriefRepr):
-    """Name the classes of one release, under a key that nobody keeps.
+    """Ids for the classes of one release, derived with a key that is discarded.
 
-    An id is 60 random bits, written with a letter first, so that no program takes it for a number.
-    Neither order nor size of a class can be found from it, and two releases share none.
+    An id is 60 random bits, written with a letter first, so that no program reads it as a number.
+    It reveals neither the order nor the size of a class. Two releases share no ids.
     """
 
     key: bytes = field(default_factory=lambda: ProtectiveRandom().bytes(32), repr=False)
 
     def __call__(self, codes: NDArray[np.int32]) -> pa.Array:
-        """Return the id of each row, whose published intervals are `codes` (rows, columns)."""
+        """Return the id of each row. `codes` (rows, columns) are its published intervals."""
         classes, place = np.unique(codes, axis=0, return_inverse=True)
         ids = pa.array([self._id(row.tobytes()) for row in classes], pa.string())
         return ids.take(pa.array(place))

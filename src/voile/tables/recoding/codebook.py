@@ -1,6 +1,6 @@
 """Define the public codebook of a policy: each column's intervals, enough to recode a register.
 
-The public manifest carries it; the adversary of `attack` has it, and no kit.
+The public manifest contains it. The adversary of `attack` has it, and has no kit.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class CodebookEntry:
-    """One interval as it is published: its label, and its ends as text, None where it is open.
+    """One published interval: its label, and its ends as text. An open end is None.
 
-    `below` replaces `last` for decimals: an end that is not included. `values` are listed, in the
-    alphabet's order, if the domain's own order is not public.
+    `below` replaces `last` for decimals: an end that is not included. `values` are listed in
+    alphabetical order if the domain's own order is not public.
     """
 
     label: str
@@ -55,10 +55,10 @@ class CodebookEntry:
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """One generalised column: its released columns, how raw values are read, its intervals.
+    """One generalised column: its released columns, its parser settings, and its intervals.
 
-    `forms` and `missing` are the column's settings: how its numbers, dates or times are written,
-    unit included, and which texts say that nothing is known.
+    `forms` and `missing` are the column's settings: the written forms of its numbers, dates or
+    times, including units, and the texts for missing values.
     """
 
     column: str
@@ -88,7 +88,7 @@ class CodedColumn:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> CodedColumn:
-        """Read back what `dataclasses.asdict` and JSON made of one."""
+        """Build a column from the data of `dataclasses.asdict`, also after JSON."""
         entries = tuple(
             CodebookEntry(**{**e, "values": tuple(e["values"])}) for e in data["entries"]
         )
@@ -97,7 +97,7 @@ class CodedColumn:
 
     @property
     def parser(self) -> CellParser:
-        """How a register's cells are read."""
+        """Return the parser of a register's cells."""
         return CellParser(self.kind, self.by, self.forms, self.missing)
 
     @cached_property
@@ -107,7 +107,12 @@ class CodedColumn:
         return {entry.bounds: i for i, entry in enumerate(self.entries)}
 
     def released_codes(self, columns: Sequence[pa.Array]) -> NDArray[np.int32]:
-        """Return the interval number of every released row."""
+        """Return the interval number of every released row.
+
+        Raises
+        ------
+        TamperedError : a row has none of the policy's intervals.
+        """
         encoded = [_encode_column(column) for column in columns]
         if len(encoded) == 1:
             ((texts, places),) = encoded
@@ -125,10 +130,9 @@ class CodedColumn:
         return codes
 
     def recode(self, column: pa.Array) -> NDArray[np.int32]:
-        """Return the interval that each raw cell falls in, as the policy does.
+        """Return the interval that contains each raw cell, as the policy does.
 
-        A value in no published interval gets a number of its own, the first after theirs. An
-        unreadable cell gets -1.
+        A value in no published interval gets the first unused number. An unreadable cell gets -1.
         """
         missing = next((i for i, entry in enumerate(self.entries) if entry.missing), UNKNOWN)
         texts, places = _encode_column(column)
@@ -136,7 +140,10 @@ class CodedColumn:
         return np.array(found, dtype=np.int32)[places]
 
     def register_codes(self, column: pa.Array) -> NDArray[np.int32]:
-        """Return the same for a register, with -1 for null or blank cells, which are unknown."""
+        """Return the interval number of a register's raw cells, or -1 for blank or null cells.
+
+        Blank and null cells are unknown values.
+        """
         texts, places = _encode_column(column)
         known = [
             not self._is_missing(text) and (text in self._of_value or str(text).strip())
@@ -148,10 +155,15 @@ class CodedColumn:
     def membership(
         self, column: pa.Array, *, blank_is_unknown: bool
     ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Return which intervals, which may overlap, hold each distinct raw cell.
+        """Return the intervals that contain each distinct raw cell. Intervals may overlap.
 
-        Returns (entries, cells) bool, and each row's place among the cells. An unreadable cell may
-        be in any interval. So may a null or blank cell, if the register marks unknown values so.
+        An unreadable cell may belong to any interval. So may a null or blank cell, if the register
+        marks unknown values in this way.
+
+        Returns
+        -------
+        held : (entries, cells) bool, whether each interval may contain each distinct cell.
+        places : (rows,) int, each row's position among the distinct cells.
         """
         texts, places = _encode_column(column)
         held = np.zeros((len(self.entries), len(texts)), dtype=np.bool_)
@@ -170,9 +182,9 @@ class CodedColumn:
         return held, places
 
     def hold(self, values: Sequence[Value]) -> NDArray[np.bool_]:
-        """Return (entries, values) bool, which intervals hold values of a domain; None is missing.
+        """Return which intervals contain values of a domain, (entries, values) bool.
 
-        Reads the entries as they are published, and no policy.
+        None is a missing value. The function uses only the published entries, and no policy.
         """
         held = np.zeros((len(self.entries), len(values)), dtype=np.bool_)
         known = [place for place, value in enumerate(values) if value is not None]
@@ -187,7 +199,7 @@ class CodedColumn:
         return np.where([value is None for value in values], missing[:, None], held)
 
     def _run_of(self, entry: CodebookEntry, ordered: Sequence[Any]) -> slice:
-        """Return which of some values in order an interval holds."""
+        """Return the slice of some ordered values that an interval contains."""
         if entry.label == MISSING:
             return slice(0)
         read = self.parser.restore
@@ -199,7 +211,7 @@ class CodedColumn:
 
     @property
     def overlaps(self) -> NDArray[np.bool_]:
-        """(entries, entries) bool, whether two intervals share a value."""
+        """Return whether two intervals share a value, (entries, entries) bool."""
         missing = np.array([entry.missing for entry in self.entries])
         shared = missing[:, None] & missing
         if self._of_value:
@@ -209,7 +221,7 @@ class CodedColumn:
         read: Callable[[Any], Any] = self.parser.restore
         texts = {end for e in self.entries for end in (e.first, e.last, e.below) if end is not None}
         ends = sorted(read(text) for text in texts)
-        # each end, and what lies before, between and after them, is a place of its own
+        # each end, and each gap before, between and after the ends, has its own place
         places = np.zeros((len(self.entries), 2 * len(ends) + 1), dtype=np.bool_)
         for number, entry in enumerate(self.entries):
             run = self._run_of(entry, ends)
@@ -218,7 +230,7 @@ class CodedColumn:
                 below = 2 * run.stop + (entry.below is not None)
                 stop = places.shape[1] if entry.bounds[1] is None else below
                 places[number, start:stop] = True
-        counted = places.astype(np.float32)  # whole numbers, and a sum of them is 0 only of zeros
+        counted = places.astype(np.float32)  # whole numbers: a sum is 0 only if all terms are 0
         met = counted @ counted.T > 0
         return np.asarray(shared | met)
 
@@ -231,7 +243,7 @@ class CodedColumn:
 
     @cached_property
     def _reaches(self) -> tuple[list[int], list[Any]]:
-        """The intervals that hold values, in order, and where all but an open one begin."""
+        """Return the intervals with values, in order, and their beginnings except an open one."""
         numbers = [i for i, entry in enumerate(self.entries) if entry.label != MISSING]
         firsts = [self.entries[i].first for i in numbers]
         return numbers, [self.parser.restore(first) for first in firsts if first is not None]
@@ -258,44 +270,44 @@ class CodedColumn:
 
 
 class RowCoding(Protocol):
-    """How the rows of a release, and raw cells, become the numbers that attacks and counts take."""
+    """The interface that converts the rows of a release, and raw cells, to numbers for attacks."""
 
     @property
     def quasi(self) -> tuple[str, ...]:
-        """The quasi-identifiers, in order."""
+        """Return the names of the quasi-identifiers, in order."""
 
     @property
     def released_columns(self) -> list[str]:
-        """The release's columns that it describes."""
+        """Return the release's columns that the coding describes."""
 
     @property
     def sizes(self) -> list[int]:
-        """How many distinct entries each column has."""
+        """Return the number of distinct entries of each column."""
 
     def released_codes(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return (rows, attributes) int32, the entry numbers of released rows."""
+        """Return the entry numbers of released rows, (rows, attributes) int32."""
 
     def register_codes(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return the same for a register's raw cells; -1 for absent values."""
+        """Return the entry numbers of a register's raw cells, or -1 for absent values."""
 
     def recode(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return the same of raw cells, where a missing value is a value."""
+        """Return the entry numbers of raw cells. A missing value counts as a value."""
 
 
 @dataclass(frozen=True)
 class ReleaseCodebook:
-    """All generalised columns of a release."""
+    """The codebook of all generalised columns of a release."""
 
     columns: tuple[CodedColumn, ...]
 
     @property
     def quasi(self) -> tuple[str, ...]:
-        """The quasi-identifiers, in order."""
+        """Return the names of the quasi-identifiers, in order."""
         return tuple(column.column for column in self.columns)
 
     @property
     def sizes(self) -> list[int]:
-        """How many intervals each column has."""
+        """Return the number of intervals of each column."""
         return [len(column.entries) for column in self.columns]
 
     def to_data(self) -> list[dict[str, Any]]:
@@ -307,24 +319,25 @@ class ReleaseCodebook:
 
     @property
     def released_columns(self) -> list[str]:
-        """The release's columns that it describes."""
+        """Return the release's columns that the codebook describes."""
         return [name for column in self.columns for name in column.released]
 
     def column(self, name: str) -> CodedColumn:
-        """Return one generalised column."""
+        """Return the generalised column with the given name."""
         return next(column for column in self.columns if column.column == name)
 
     def released_codes(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return (rows, attributes) int32, the interval numbers of released rows."""
+        """Return the interval numbers of released rows, (rows, attributes) int32."""
         return _stack_columns(
             [c.released_codes([table.column(r) for r in c.released]) for c in self.columns],
             table.num_rows,
         )
 
     def register_codes(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return (rows, attributes) int32 for a register's raw cells; -1 for absent values.
+        """Return the interval numbers of a register's raw cells, (rows, attributes) int32.
 
-        A value that no released row can have is not lacking: it agrees with none.
+        An absent value has -1. A value that no released row can have is not absent: it agrees with
+        no interval.
         """
         absent = np.full(table.num_rows, UNKNOWN, dtype=np.int32)
         return _stack_columns(
@@ -338,7 +351,10 @@ class ReleaseCodebook:
         )
 
     def recode(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return (rows, attributes) int32 of raw cells; see `CodedColumn.recode`."""
+        """Return the interval numbers of raw cells, (rows, attributes) int32.
+
+        See `CodedColumn.recode`.
+        """
         return _stack_columns(
             [c.recode(table.column(c.column)) for c in self.columns], table.num_rows
         )
@@ -346,7 +362,10 @@ class ReleaseCodebook:
     def codes_of(
         self, domains: Sequence[ValueDomain], codes: NDArray[np.int32]
     ) -> NDArray[np.int32]:
-        """Return the same of positions in domains; of values in no interval, the next number."""
+        """Return the interval numbers of positions in domains.
+
+        A value in no interval has the first unused number.
+        """
         columns = []
         for column, domain, own in zip(self.columns, domains, codes.T, strict=True):
             elsewhere = np.ones((1, len(domain)), dtype=np.bool_)
@@ -362,6 +381,6 @@ def _stack_columns(columns: Sequence[NDArray[np.int32]], rows: int) -> NDArray[n
 def _encode_column(
     column: pa.Array | pa.ChunkedArray,
 ) -> tuple[list[str | None], NDArray[np.int64]]:
-    """Return the distinct cells as text, and each row's place among them."""
+    """Return the distinct cells as text, and each row's position among them."""
     cells, places = encode_cells(column)
     return [None if cell is None else str(cell) for cell in cells], places

@@ -1,4 +1,4 @@
-"""A policy applied to a frame, for who works in Python and writes no file."""
+"""Apply a policy to a data frame in Python, without writing files."""
 
 from __future__ import annotations
 
@@ -26,21 +26,24 @@ def generalise(
 ) -> Any:
     """Return a table with a policy's intervals in place of its quasi-identifiers.
 
-    No column but those and the ones named in `keep` comes back. Nothing is suppressed, certified
-    or written: `voile tables apply` does that.
+    The result contains only the quasi-identifiers and the columns in `keep`. This function does not
+    suppress, certify or write anything. `voile tables apply` does that.
 
     Parameters
     ----------
-    data : what `open_source` takes. keep : columns to return as they are.
-    keep_order : keep the rows' order, which links two releases; otherwise the rows are shuffled.
+    data : any input of `open_source`.
+    keep : the columns to return unchanged.
+    keep_order : whether to keep the order of the rows, which links two releases. Otherwise the rows
+        are shuffled.
 
     Returns
     -------
-    A frame of the kind that came in; an Arrow table of anything else.
+    frame : a data frame of the input's type, or an Arrow table for other inputs.
 
     Raises
     ------
-    RequestError : a row has a value outside its domain, with how many and in which column.
+    RequestError : a row has a value outside its domain. The message contains the number of rows and
+        the column.
 
     Cost: the whole table in memory.
 
@@ -81,7 +84,7 @@ def generalise(
 def _publish_policy(
     policy: AnyPolicy, seen: list[NDArray[np.bool_]], recoded: RecodedBatch
 ) -> PublishedPolicy | PublishedBoxes:
-    """Return the released part of a policy, for groups of any size."""
+    """Return the published form of a policy, for groups of any size."""
     if not isinstance(policy, TreePolicy):
         return PublishedPolicy.of(policy, seen)
     leaves, used = policy.pruned_tree.leaves, np.unique(recoded.intervals[:, 0])

@@ -1,9 +1,9 @@
-"""Marginals: how many released people have a value in each run of a column's values.
+"""Count released people by runs of a column's values, as marginals.
 
-Runs are named as intervals are, by the values of released rows, and have `least` people or more. In
-public, counts have two digits, and go up to tens below 100, as all figures of people do. An
-adversary who knows everybody else cannot subtract to the last person, unless a count is at the very
-edge.
+Runs are named in the same way as intervals, by the values of released rows. Each run has `least`
+people or more. Public counts have two digits, or are tens below 100, like all counts of people. An
+adversary who knows everybody else cannot find the last person by subtraction, unless a count is at
+the limit of rounding.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST = 2**53
 
 @dataclass(frozen=True)
 class ColumnMarginal:
-    """One column's runs, in order, and the people in each."""
+    """The runs of one column, in order, and the people in each."""
 
     column: str
     runs: tuple[CodebookEntry, ...]
@@ -40,11 +40,11 @@ class ColumnMarginal:
 
     @property
     def public(self) -> ColumnMarginal:
-        """The same in two digits."""
+        """Return the marginal with counts rounded for the public."""
         return replace(self, people=tuple(map(state_people, self.people)))
 
     def may_count(self, people: float) -> bool:
-        """Whether so many people, in these runs, may have been stated so in public."""
+        """Return whether the public counts of these runs may come from this number of people."""
         return abs(sum(self.people) - people) <= sum(max(9, n / 20) for n in self.people)
 
     def to_data(self) -> dict[str, Any]:
@@ -52,11 +52,11 @@ class ColumnMarginal:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> ColumnMarginal:
-        """Read back what `to_data` and JSON made of one.
+        """Build a marginal from the data of `to_data`, also after JSON.
 
         Raises
         ------
-        TamperedError : `to_data` makes no such.
+        TamperedError : the data is not a result of `to_data`.
         """
         try:
             runs = tuple(CodebookEntry(**{**e, "values": tuple(e["values"])}) for e in data["runs"])
@@ -68,11 +68,13 @@ class ColumnMarginal:
         return made
 
     def find_reached(self, column: CodedColumn) -> NDArray[np.bool_]:
-        """(intervals, runs) bool, whether an interval of the column and a run share a value.
+        """Return whether an interval of the column and a run share a value.
+
+        The result is (intervals, runs) bool.
 
         Raises
         ------
-        TamperedError : an interval shares none with any run.
+        TamperedError : an interval shares no value with any run.
         """
         n = len(column.entries)
         shared = replace(column, entries=column.entries + self.runs).overlaps[:n, n:]
@@ -81,13 +83,13 @@ class ColumnMarginal:
         return shared
 
     def check_public(self) -> None:
-        """Raise TamperedError where no release states such counts of people in its runs."""
+        """Raise TamperedError if a release cannot have such public counts."""
         if not self.people or not all(FEW <= n <= MOST for n in self.people):
             raise self.stranger
 
     @property
     def stranger(self) -> TamperedError:
-        """Return the error for marginals that contradict the boxes of the release."""
+        """Return the error for marginals that contradict the leaves of the release."""
         return TamperedError(
             "the marginals are not those of the release", where=f"column {self.column}"
         )
@@ -105,8 +107,8 @@ def state_people(count: int) -> int:
 def least_implied(column: CodedColumn, marginal: ColumnMarginal, people: Ints) -> int:
     """Return the least count that exact runs, and the people of each interval, imply.
 
-    It is the least of the people of each run, and of another count. That count is of the people who
-    are in intervals across neighbouring runs and beyond them, and have a value there.
+    It is the least of two kinds of counts. The first are the people of each run. The second are
+    people of intervals that extend beyond some neighbouring runs, with a value in these runs.
 
     Raises
     ------
@@ -129,7 +131,12 @@ def _refuse_damaged() -> TamperedError:
 
 
 def marginals_in(manifest: Mapping[str, Any]) -> dict[str, ColumnMarginal]:
-    """Return the marginals of a manifest by column: exact in the private one."""
+    """Return the marginals of a manifest by column. Those of a private manifest are exact.
+
+    Raises
+    ------
+    TamperedError : the manifest's marginals are damaged.
+    """
     given = manifest.get("marginals", [])
     if not isinstance(given, list):
         raise _refuse_damaged()
@@ -144,8 +151,11 @@ def marginals_in(manifest: Mapping[str, Any]) -> dict[str, ColumnMarginal]:
 class ReleasedCounts(BriefRepr):
     """Released people, each counted once.
 
-    people : (boxes,) in each uncut box of a policy. values : by column, (values,).
-    least : the least count that boxes and runs together may imply, unless boxes alone imply less.
+    Attributes
+    ----------
+    people : (boxes,) the people in each leaf of a policy.
+    values : by column, (values,) the people with each value.
+    least : the least count that leaves and runs together may imply, unless leaves alone imply less.
     """
 
     shows = ("least",)
@@ -158,16 +168,21 @@ class ReleasedCounts(BriefRepr):
 def marginal_of(
     domain: ValueDomain, coded: CodedColumn, boxes: Sequence[Ints], counts: Ints, least: int
 ) -> tuple[ColumnMarginal, Ints] | None:
-    """Count people by runs of a column's values, and say where runs begin; None of one run.
+    """Count people by runs of a column's values.
 
     Parameters
     ----------
     coded : the column as it is published.
-    boxes : (boxes,) each, first and last position of every released box, and its people.
+    boxes : (boxes,) each: the first and the last position of every released leaf, and its people.
     counts : (values,) released people by position.
-    least : the least count that boxes and runs together may imply, unless boxes alone imply less.
+    least : the least count that leaves and runs together may imply, unless leaves alone imply less.
+
+    Returns
+    -------
+    marginal : the marginal and (runs,) the position at which each run begins. None if there is only
+        one run.
     """
-    if domain.free:  # its boxes have no runs
+    if domain.free:  # its leaves are sets without runs
         return None
     low, high, people = boxes
     places = _told_apart(domain, counts > 0)
@@ -187,7 +202,7 @@ def marginal_of(
 
 
 def _told_apart(domain: ValueDomain, released: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the positions of values between which a release can show a cut."""
+    """Return the positions of values between which a release can show a split point."""
     shown = released | domain.is_declared
     if domain.is_scale and domain.is_contiguous:
         shown[: len(domain) - domain.nullable] = True

@@ -1,15 +1,15 @@
-"""How a release names its intervals: by the values of its rows, and by public values.
+"""Name the intervals of a release by the values of its rows, and by public values.
 
-A value that only suppressed, set-aside or held-out people have is in no name. An interval that no
-row is in has none at all.
+A value that only suppressed, rejected or held-out people have is in no name. An interval without
+rows has no name.
 
-- An end that the user declared is written as it is.
+- An end that the user declared is written unchanged.
 - The outermost interval of a scale is open: `85 and over`.
-- A cut between bins, or between whole numbers, dates or times without gaps, stands where it is:
-  `20-29`, `30-39`.
+- A split point between bins, or between whole numbers, dates or times without gaps, is written
+  exactly: `20-29`, `30-39`.
 - Numbers have their unit. A top- or bottom-coded value is open: `90 and over`.
-- A cut in a gap gets the roundest number above the nearest value shown below it, and at most the
-  nearest value shown above it. The name reveals neither.
+- A split point in a gap is replaced by the roundest number above the nearest shown value below it.
+  The number is at most the nearest shown value above it. The name reveals neither value.
 - Text intervals list their shown values, or the first and the last if all are digits.
 """
 
@@ -44,7 +44,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class IntervalName(BriefRepr):
-    """How one interval of a policy is named: as in `Entry`, with its number in the policy."""
+    """The name of one interval of a policy: the fields of `CodebookEntry`, and its number."""
 
     shows = ("label",)
 
@@ -60,7 +60,7 @@ class IntervalName(BriefRepr):
 def name_intervals(
     domain: ValueDomain, intervals: Sequence[DomainInterval], released: Mask
 ) -> tuple[IntervalName, ...]:
-    """Name the intervals that rows of a release are in, in order.
+    """Return the names of the intervals that rows of a release belong to, in order.
 
     >>> from voile.tables.domains.parser import CellParser
     >>> age = ValueDomain("age", (20, 21, 45, 59, 108), CellParser("integer"))
@@ -77,7 +77,7 @@ def name_intervals(
 
 
 def name_sets(domain: ValueDomain, sets: Mask, released: Mask) -> tuple[IntervalName, ...]:
-    """Name the sets of values, (sets, values), that rows of a release have, in order."""
+    """Return the names of the value sets, (sets, values), of a release's rows, in order."""
     shown = released | domain.is_declared
     names = []
     for number, own in enumerate(sets):
@@ -134,11 +134,11 @@ class _IntervalEnds:
     missing: bool
     values: tuple[Value, ...]
     after: Value = None
-    """The value after `last`, at a cut between whole numbers or dates."""
+    """The value after `last`, at a split point between whole numbers or dates."""
 
     @property
     def written_values(self) -> tuple[Value, ...]:
-        """Return the values for a label: the values, or the bins' edges."""
+        """Return the values for a label: the values, or the edges of bins."""
         return tuple(value for value in self.values if value != BELOW_ALL)
 
     def label(self, style: RangeStyle, *, dates: bool, unit: str) -> str:
@@ -164,14 +164,14 @@ class _IntervalEnds:
 
 @dataclass(frozen=True)
 class _CutScale:
-    """Place the cuts of a domain of numbers or dates."""
+    """The scale of a domain of numbers or dates, with public values for its split points."""
 
     domain: ValueDomain
     shown: Mask
 
     @cached_property
     def _places(self) -> NDArray[np.intp]:
-        """Return the places of the known values that are shown."""
+        """Return the positions of the known values that are shown."""
         return np.flatnonzero(self.shown[: len(self.domain) - self.domain.nullable])
 
     def ends(self, interval: DomainInterval) -> _IntervalEnds:
@@ -195,11 +195,11 @@ class _CutScale:
         return _IntervalEnds(low, before, None, missing, values, top)
 
     def _is_end(self, place: int) -> bool:
-        """Whether an interval may be said to reach just as far as this value."""
+        """Return whether this value may be published as the exact end of an interval."""
         return bool(self.domain.is_declared[place]) and not self.domain.covers_more(place)
 
     def _cut_value(self, place: int) -> Value:
-        """Return the least public value above the cut before a place, if there is one."""
+        """Return the least public value above the split before a position, if there is one."""
         at = int(np.searchsorted(self._places, place))
         if at in (0, len(self._places)):
             return None
@@ -221,7 +221,7 @@ def _between(below: Any, above: Any, domain: ValueDomain) -> Value:
 
 
 def _round_date(below: str, above: str, by: By) -> str:
-    """Return the first day of a round year where one lies between, else of a month, else a day."""
+    """Return the first day of a round year between two dates, or else of a month, or else a day."""
     if below[:4] < above[:4]:
         return f"{roundest(int(below[:4]), int(above[:4])):04d}-01{'' if by == 'month' else '-01'}"
     if by == "day" and below[:7] == above[:7]:

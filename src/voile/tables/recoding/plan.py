@@ -30,13 +30,17 @@ Make = Callable[[pa.RecordBatch, RecodedBatch], Made]
 
 @dataclass(frozen=True)
 class ColumnOutput:
-    """Columns of the release that one source column becomes.
+    """The columns of the release that one source column becomes.
 
-    source : the source's column. role : its role; a pseudonym's is ``identifier``.
-    fields : the release's. what : in words, for the codebook.
-    make : returns an array for a batch, and which rows could not be made, if any. For a
-        quasi-identifier the array has the numbers of the intervals, which have no names before the
-        last row.
+    Attributes
+    ----------
+    source : the source's column.
+    role : its role. The role of a pseudonym is ``identifier``.
+    fields : the release's fields.
+    what : a description for the codebook.
+    make : a function that returns an array for a batch, and a mask of rows that it cannot convert,
+        if any. For a quasi-identifier, the array contains interval numbers, since intervals are
+        named only after the last row.
     """
 
     source: str
@@ -68,7 +72,15 @@ def plan(
     pseudonyms: bool = True,
     purpose: str = "subject",
 ) -> tuple[ColumnOutput, ...]:
-    """Decide each column, in the source's order; identifiers, text, dropped ones never appear."""
+    """Plan the output of each column, in the source's order.
+
+    Identifiers, free text and dropped columns never appear.
+
+    Raises
+    ------
+    RequestError : two columns of the release have one name, or the settings of a column are
+        impossible.
+    """
     outputs = []
     domains = {domain.column: domain for domain in policy.domains}
     if roles.subject is not None and secret is not None:
@@ -93,7 +105,7 @@ def plan(
 
 
 def find_pseudonym_column(roles: Roles) -> str | None:
-    """Return the column that a release has pseudonyms of: the subject's, unless it is dropped."""
+    """Return the column that pseudonyms replace: the subject's, unless it is dropped."""
     subject = roles.subject
     hidden = subject is None or roles.columns[subject].role in ("quasi", "drop")
     return None if hidden else subject
@@ -182,7 +194,7 @@ def _nobody(people: pa.Array) -> NDArray[np.bool_]:
 
 
 def _parse_dates(text: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
-    """Read ISO dates; the mask says which cells are there and are none."""
+    """Return ISO dates, and a mask of the cells that are present but are not dates."""
     iso = pc.fill_null(pc.match_substring_regex(text, ISO_DATE), False)
     cells = zip(text.to_pylist(), iso.to_pylist(), strict=True)
     dates = pa.array([_date(cell) if is_iso else None for cell, is_iso in cells], pa.date32())

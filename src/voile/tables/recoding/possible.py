@@ -1,4 +1,4 @@
-"""List the possible values of an interval of a public codebook, all equally likely."""
+"""List the possible values of an interval of a public codebook, with equal probabilities."""
 
 from __future__ import annotations
 
@@ -27,11 +27,14 @@ A_DAY = 24 * 60 * 60 * 1000  # ms
 
 @dataclass(frozen=True, eq=False)
 class PossibleValues(BriefRepr):
-    """Hold the possible values of each interval of a column.
+    """The possible values of each interval of a column.
 
-    first, known : (intervals,) int64, the number of its first known value, and how many follow
-        each other from there. missing : (intervals,) bool, whether null is one more.
-    write : makes cells of the numbers of values.
+    Attributes
+    ----------
+    first : (intervals,) int64, the number of the first known value of each interval.
+    known : (intervals,) int64, the number of consecutive known values from there.
+    missing : (intervals,) bool, whether null is one more possible value.
+    write : a function that converts the numbers of values to cells.
     """
 
     shows = ("known",)
@@ -47,8 +50,8 @@ class PossibleValues(BriefRepr):
 
         Raises
         ------
-        RequestError : there is no list of them: decimals, codes of several widths, numbers beyond
-            2^63.
+        RequestError : the values cannot be listed: decimals, codes of several widths, or numbers
+            beyond 2^63.
         """
         if any(entry.values for entry in column.entries):
             values = [value for entry in column.entries for value in entry.values]
@@ -69,11 +72,11 @@ class PossibleValues(BriefRepr):
 
     @property
     def sizes(self) -> Ints:
-        """(intervals,) int64, how many values each may stand for, null among them."""
+        """Return the number of possible values of each interval, including null, (intervals,)."""
         return self.known + self.missing
 
     def cells(self, interval: NDArray[np.int32], nth: Ints) -> pa.Array:
-        """Return the value of each interval that has this number among its own, null last."""
+        """Return the `nth` value of each interval. Null is the last."""
         known = nth < self.known[interval]
         made = self.write((self.first[interval] + nth)[known])
         places = np.cumsum(known) - 1
@@ -81,22 +84,22 @@ class PossibleValues(BriefRepr):
 
 
 def _runs(column: CodedColumn) -> tuple[list[tuple[int, int]], Callable[[Ints], pa.Array]]:
-    """Number the first and the last known value of each interval, and say how they are written."""
+    """Return the numbers of each interval's first and last known value, and a writer of values."""
     number, write = numbering(column)
     ends = _ends(column)
     return [(0, -1) if e is None else (number(e[0]), number(e[1])) for e in ends], write
 
 
 def _missing(column: CodedColumn, known: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which intervals may contain null: those of a missing value, or of nothing known."""
+    """Return a mask of the intervals that may contain null: missing values, or no known value."""
     said = np.array([e.missing for e in column.entries], dtype=np.bool_)
     return np.asarray(said | np.equal(known, 0))
 
 
 def _ends(column: CodedColumn) -> list[tuple[Any, Any] | None]:
-    """Return the least and the greatest known value of each interval, None where there is none.
+    """Return the least and the greatest known value of each interval, or None if there is none.
 
-    An open end is taken for the outermost that any interval of the column shows.
+    An open end is replaced by the outermost value that any interval of the column shows.
     """
     read = column.parser.restore
     both = [[None if end is None else read(end) for end in e.bounds] for e in column.entries]
@@ -110,20 +113,27 @@ def _ends(column: CodedColumn) -> list[tuple[Any, Any] | None]:
 
 
 def widths(column: CodedColumn) -> NDArray[np.float64]:
-    """Return how many values each interval may have; for decimals, its width."""
+    """Return the number of possible values of each interval. For decimals, return its width."""
     if any(entry.values for entry in column.entries):
         return PossibleValues.of(column).sizes.astype(np.float64)
     if column.parser.kind != "decimal":
         known = np.array([float(last - first + 1) for first, last in _runs(column)[0]])
         return known + _missing(column, known)
     reach = [0.0 if e is None else float(e[1] - e[0]) for e in _ends(column)]
-    # one value alone is as wide as the narrowest interval
+    # a single value has the width of the narrowest interval
     least = min((width for width in reach if width > 0), default=1.0)
     return np.maximum(reach, least)
 
 
 def numbering(column: CodedColumn) -> tuple[Callable[[Any], int], Callable[[Ints], pa.Array]]:
-    """Return how a column's values are numbered, so that neighbours differ by 1, and written."""
+    """Return a function that numbers a column's values, and a function that writes them.
+
+    Neighbouring values have numbers that differ by 1.
+
+    Raises
+    ------
+    RequestError : the values are decimals, or codes of several widths.
+    """
     parser = column.parser
     if parser.kind == "decimal":
         raise RequestError(
@@ -148,7 +158,7 @@ def _as_text(numbers: Ints, write: Callable[[int], str]) -> pa.Array:
 
 
 def _width(column: CodedColumn) -> int:
-    """Return how many digits all codes of a column have."""
+    """Return the number of digits that all codes of a column have."""
     ends = [end for entry in column.entries for end in entry.bounds if end is not None]
     widths = {len(end) if end.isascii() and end.isdigit() else 0 for end in ends} or {1}
     if len(widths) > 1 or 0 in widths:
@@ -186,7 +196,7 @@ def _is_day(parser: CellParser) -> bool:
 
 
 def _middle(first: Any, last: Any, parser: CellParser) -> float:
-    """Return the mean of two ends: a number, a year, a time in hours, a day by its ordinal."""
+    """Return the mean of two ends: a number, a year, a time in hours, or a day's ordinal."""
     if parser.kind == "decimal":
         return float((first + last) / 2)
     if parser.kind == "date" and parser.by == "month":

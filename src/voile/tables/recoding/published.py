@@ -1,4 +1,4 @@
-"""A policy as one release shows it, decided when its last row is known."""
+"""Define a policy as one release shows it. It is determined after the last row."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ from voile.tables.recoding.naming import name_intervals
 
 @dataclass(frozen=True)
 class PublishedPolicy(BriefRepr):
-    """Hold the part of a policy that a release shows.
+    """The part of a policy that a release shows.
 
-    codebook : of the intervals that released rows are in.
-    entry_of : by column, (intervals,) int32, each interval's place in the codebook; -1 for none.
-    widths : by column, (entries,) float64, the share of the values shown that each holds.
+    Attributes
+    ----------
+    codebook : the codebook of the intervals with released rows.
+    entry_of : by column, (intervals,) int32, each interval's position in the codebook, or -1 if it
+        is not there.
+    widths : by column, (entries,) float64, each interval's share of the shown values.
     """
 
     shows = ("codebook",)
-    marginals: ClassVar[tuple[ColumnMarginal, ...]] = ()  # a tree's alone
+    marginals: ClassVar[tuple[ColumnMarginal, ...]] = ()  # trees only
     begins: ClassVar[Mapping[str, NDArray[np.int64]]] = {}
 
     policy: Policy
@@ -40,7 +43,7 @@ class PublishedPolicy(BriefRepr):
     def of(
         cls, policy: Policy, released: Sequence[NDArray[np.bool_]], *, bounds: bool = False
     ) -> PublishedPolicy:
-        """Name a policy's intervals by the values that released rows have."""
+        """Name a policy's intervals by the values of released rows."""
         columns, entry_of, widths = [], [], []
         for domain, own in zip(policy.domains, released, strict=True):
             intervals = policy.intervals[domain.column]
@@ -56,24 +59,24 @@ class PublishedPolicy(BriefRepr):
         return cls(policy, ReleaseCodebook(tuple(columns)), tuple(entry_of), tuple(widths))
 
     def codes_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the published intervals of positions in the domains; -1 for none."""
+        """Return the published intervals of positions in the domains, or -1 if there is none."""
         columns = zip(self.policy.domains, self.entry_of, codes.T, strict=True)
         return np.column_stack(
             [entry[self.policy.interval_of(d)[own]] for d, entry, own in columns]
         )
 
     def entries(self, column: str, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the entries of interval numbers of released rows."""
+        """Return the codebook entries of released rows' interval numbers."""
         place = [domain.column for domain in self.policy.domains].index(column)
         return self.entry_of[place][numbers]
 
     def write_cells(self, column: str, numbers: NDArray[np.int32]) -> list[pa.Array]:
-        """Write interval numbers of released rows as they stand in the release."""
+        """Return the cells of a release for interval numbers of released rows."""
         return write_entries(self.codebook.column(column), self.entries(column, numbers))
 
 
 def check_bounds(column: CodedColumn) -> None:
-    """Refuse two intervals with equal bounds."""
+    """Raise an error if two intervals have equal bounds."""
     bounds = [entry.bounds for entry in column.entries]
     if len(set(bounds)) < len(bounds):
         raise RequestError(
@@ -84,7 +87,7 @@ def check_bounds(column: CodedColumn) -> None:
 
 
 def write_entries(column: CodedColumn, places: NDArray[np.int32]) -> list[pa.Array]:
-    """Write entries, by number, as they stand in the release: labels, or two bounds."""
+    """Return the cells of a release for entry numbers: labels, or two bounds."""
     indices = pa.array(places, pa.int32())
     if len(column.released) == 1:
         labels = pa.array([entry.label for entry in column.entries], pa.string())

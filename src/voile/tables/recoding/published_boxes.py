@@ -1,4 +1,4 @@
-"""A tree policy as one release shows it, decided when its last row is known."""
+"""Define a tree policy as one release shows it. It is determined after the last row."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ from voile.tables.trees.policy import TreePolicy, sets_in
 
 @dataclass(frozen=True)
 class PublishedBoxes(BriefRepr):
-    """Hold the part of a tree policy that a release shows.
+    """The part of a tree policy that a release shows.
 
-    codebook : of the boxes that released rows are in.
-    box_of : (uncut boxes of the policy,) which box of the codebook each has become; -1 for none. A
-        policy per person has one entry for each box of rows.
-    finest : the global policy of every cut that a released box has, as it would be published.
-    marginals : of the columns that have more than one run.
-    begins : by these columns, (runs,) the position that each run begins at.
+    Attributes
+    ----------
+    codebook : the codebook of the leaves with released rows.
+    box_of : (leaves of the policy,) the number of each leaf in the codebook, or -1 if it is not
+        there. A policy per person has one entry for each leaf of rows.
+    finest : the global policy with every split point of a released leaf, in its published form.
+    marginals : the marginals of the columns with more than one run.
+    begins : by these columns, (runs,) the position at which each run begins.
     """
 
     shows = ("codebook",)
@@ -55,10 +57,10 @@ class PublishedBoxes(BriefRepr):
         bounds: bool = False,
         counted: ReleasedCounts | None = None,
     ) -> PublishedBoxes:
-        """Name the intervals of boxes by the values that released rows have.
+        """Name the intervals of leaves by the values of released rows.
 
-        `stands` (uncut boxes,) is the box of the pruned tree that each is part of where rows of it
-        are released, else -1. People that are `counted` give marginals.
+        `stands` (leaves,) is the node of the pruned tree that represents each leaf in the release,
+        or -1 if no row is released. People in `counted` are published as marginals.
         """
         own = policy.boxes
         nodes = np.unique(stands[stands >= 0])
@@ -89,21 +91,21 @@ class PublishedBoxes(BriefRepr):
         return cls(policy, book, box_of, finest, tuple(one for one, _ in runs), begins)
 
     def codes_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the published intervals of positions in the domains; -1 in no released box."""
-        assert isinstance(self.policy, TreePolicy)  # else they do not follow from a row's values
+        """Return the published intervals of positions in the domains, or -1 if not released."""
+        assert isinstance(self.policy, TreePolicy)  # values determine labels
         found = self.policy.box_of(codes)
         box = np.where(found >= 0, self.box_of[found], UNKNOWN)
         nowhere = (UNKNOWN,) * codes.shape[1]
         return np.array([*self.codebook.boxes, nowhere], dtype=np.int32)[box]
 
     def entries(self, column: str, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the entries of a column in rows of these boxes of the policy."""
+        """Return the codebook entries of a column in rows of these leaves of the policy."""
         place = self.policy.columns.index(column)
         own = np.array([box[place] for box in self.codebook.boxes], dtype=np.int32)
         return own[self.box_of[numbers]]
 
     def write_cells(self, column: str, numbers: NDArray[np.int32]) -> list[pa.Array]:
-        """Write the intervals of a column as they stand in rows of these boxes of the policy."""
+        """Return the cells of a column in rows of these leaves of the policy."""
         return write_entries(self.codebook.column(column), self.entries(column, numbers))
 
 
@@ -113,7 +115,10 @@ def _name_sets(
     sets: NDArray[np.bool_],
     number: NDArray[np.int32],
 ) -> tuple[list[IntervalName], NDArray[np.int32]]:
-    """Name the sets of values of a column, and say which each box has; equal names are one."""
+    """Return the names of a column's value sets, and each leaf's name number.
+
+    Sets with equal names share one entry.
+    """
     names: dict[str, IntervalName] = {}
     entry = np.full(len(sets), UNKNOWN, dtype=np.int32)
     for name in _names(domain, sets, released):

@@ -1,4 +1,4 @@
-"""Raking: how the people of each interval are spread, so that counts of runs come out."""
+"""Rake the people of each interval over runs, so that the counts of runs are met."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ ROUNDS, NEAR = 200, 1e-6
 
 
 def rake(width: Floats, people: Floats, runs: Floats) -> Floats:
-    """Return which share of each interval's people is in each run.
+    """Return the share of each interval's people in each run, by iterative proportional fitting.
 
-    Iterative proportional fitting: some shares give the same numbers of people in all intervals and
-    runs. The result is nearest among them to values that are even within an interval.
+    Several shares may give the same numbers of people in all intervals and runs. The result is the
+    nearest of them to values that are uniform within an interval.
 
     Parameters
     ----------
-    width : (intervals, runs) how much of an interval lies in a run, >= 0.
-    people : (intervals,) how many each holds. runs : (runs,) how many each holds.
+    width : (intervals, runs) the size of the common part of an interval and a run, >= 0.
+    people : (intervals,) the people in each interval.
+    runs : (runs,) the people in each run.
 
     Returns
     -------
-    (intervals, runs), each row sums to 1. Cost: O(intervals x runs) a round. The rounds end when
-    every run is within a millionth of all people of its count, or after 200. Rounded counts may fit
-    no people; the result then comes near to them.
+    share : (intervals, runs), each row sums to 1.
+
+    Cost: O(intervals x runs) per round. The rounds end when every run is within a millionth of all
+    people of its count, or after 200 rounds. Rounded counts may be inconsistent, and the result is
+    then close to them.
     """
     share = width / width.sum(axis=1, keepdims=True)
     for _ in range(ROUNDS):
@@ -38,13 +41,14 @@ def rake(width: Floats, people: Floats, runs: Floats) -> Floats:
 
 
 def rake_values(inside: NDArray[np.bool_], people: Floats, begins: Ints, runs: Floats) -> Floats:
-    """Return which share of each interval's people has each value, even within a run.
+    """Return the share of each interval's people with each value, uniform within a run.
 
     Parameters
     ----------
-    inside : (intervals, values) which values an interval holds.
-    people : (intervals,) how many each holds.
-    begins : (runs,) the first value of each run. runs : (runs,) about how many each holds.
+    inside : (intervals, values) bool, the values of each interval.
+    people : (intervals,) the people in each interval.
+    begins : (runs,) the first value of each run.
+    runs : (runs,) the approximate number of people in each run.
 
     >>> inside = np.array([[True, True, True]])
     >>> rake_values(inside, np.array([10.0]), np.array([0, 1]), np.array([80.0, 20.0])).round(3)

@@ -1,4 +1,4 @@
-"""Recoding: each row's quasi-identifiers to the intervals of a policy, batch by batch."""
+"""Recode each row's quasi-identifiers to the intervals of a policy, batch by batch."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from voile.tables.trees.policy import TreePolicy
 
 @dataclass(frozen=True)
 class RecodedBatch:
-    """Hold a policy's output for a batch: positions and interval numbers, -1 outside the domain.
+    """A policy's output for a batch: positions and interval numbers, -1 outside the domain.
 
-    For a tree policy, the number of a row's box takes the place of each of its intervals.
-    `suppressed` (rows,) are those with a group that may not be released.
+    For a tree policy, each interval number is the number of the row's leaf. `suppressed` (rows,)
+    are the rows of groups that may not be released.
     """
 
     values: NDArray[np.int32]
@@ -29,7 +29,7 @@ class RecodedBatch:
 
     @property
     def outside(self) -> NDArray[np.bool_]:
-        """(rows,) bool, rows with a value outside its domain: they are set aside."""
+        """Return a mask (rows,) of rows with a value outside its domain. They are rejected."""
         return np.asarray((self.intervals == OUTSIDE).any(axis=1))
 
 
@@ -43,7 +43,10 @@ class BatchRecoder:
     def __call__(
         self, batch: pa.RecordBatch, numbers: NDArray[np.int64] | None = None
     ) -> RecodedBatch:
-        """Find each row's intervals. Cost: O(cells), and one parse of each distinct raw value."""
+        """Find each row's intervals.
+
+        Cost: O(cells), and one parse of each distinct raw value.
+        """
         values = _values(self.policy.domains, batch)
         intervals = self.policy.numbers_of(values)
         return RecodedBatch(values, intervals, self._find_suppressed(intervals))
@@ -57,11 +60,12 @@ class BatchRecoder:
 
 
 class PersonRecoder:
-    """Give each row the box that was found for it, all rows of its person known.
+    """A recoder that looks up the leaf of each row, determined from all rows of its person.
 
     Parameters
     ----------
-    box : (rows of the source,) the box of each row by its number; -1 of rows that are not released.
+    box : (rows of the source,) the leaf of each row by its number, or -1 for rows that are not
+        released.
     """
 
     def __init__(self, policy: PersonPolicy, box: NDArray[np.int32]) -> None:
@@ -71,7 +75,7 @@ class PersonRecoder:
     def __call__(
         self, batch: pa.RecordBatch, numbers: NDArray[np.int64] | None = None
     ) -> RecodedBatch:
-        """Look up the boxes of a batch's rows, by their `numbers` in the source."""
+        """Look up the leaves of a batch's rows, by their `numbers` in the source."""
         values = _values(self.policy.domains, batch)
         box = self.box[numbers]
         boxes = np.where(values == OUTSIDE, OUTSIDE, np.maximum(box, 0)[:, None]).astype(np.int32)

@@ -1,9 +1,10 @@
-"""Choose runs of a column's values that may be counted in addition to released boxes.
+"""Choose runs of a column's values that may be counted in addition to released leaves.
 
-An adversary who knows the people of each box and of each run can subtract. Some boxes reach into
-some runs but not only into them. The subtraction gives the number of their people with a value in
-these runs. By the theorem in the wing's README, the two imply no other counts. This module computes
-them for each two cuts. Runs end only at cuts that imply no count of a few people or of nobody.
+An adversary who knows the people of each leaf and of each run can subtract. Some leaves extend into
+some runs but also beyond them. The subtraction gives the number of their people with a value in
+these runs. By the theorem in the module's README, leaves and runs imply no other counts. This
+module computes these counts for each pair of split points. Runs end only at split points that imply
+no count of a few people or of nobody.
 """
 
 from __future__ import annotations
@@ -14,24 +15,27 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Bits = NDArray[np.bool_]
 MOST = 1_024
-"""Cuts that are tried in a column, at most."""
+"""The largest number of split points considered in a column."""
 
 
 def straddling(low: Ints, high: Ints, people: Ints, cuts: Ints, held: Ints) -> tuple[Ints, Bits]:
-    """Count, between each two cuts, the people in boxes that reach beyond; return if any do.
+    """Count, between each two split points, the people in leaves that extend beyond them.
 
     Parameters
     ----------
-    low, high : (boxes,) first and last value of each box, both included.
-    people : (boxes,) how many each holds.
-    cuts : (c,) rising, each before the value of its number; the first and the last are the ends.
-    held : (c - 1,) people between a cut and the next.
+    low, high : (boxes,) the first and the last value of each leaf, both included.
+    people : (boxes,) the people in each leaf.
+    cuts : (c,) ascending split points, each before the value of its number. The first and the last
+        are the ends.
+    held : (c - 1,) the people between a split point and the next.
 
     Returns
     -------
-    (c, c) each, for cut i and cut j > i, on the boxes that lie between them in part. First, how
-    many people of these boxes have their value there. Second, whether there are such boxes. Cost:
-    O(boxes + c^2).
+    beyond : (c, c), for split points i and j > i, the people between them in leaves that extend
+        beyond i or j.
+    some : (c, c) bool, whether some leaf lies on both sides of i or of j.
+
+    Cost: O(boxes + c^2).
     """
     first = np.searchsorted(cuts, low, side="right") - 1
     last = np.searchsorted(cuts, high + 1)
@@ -40,7 +44,7 @@ def straddling(low: Ints, high: Ints, people: Ints, cuts: Ints, held: Ints) -> t
     within = np.cumsum(within[::-1], axis=0)[::-1].cumsum(axis=1)
     before = np.concatenate(([0], np.cumsum(held)))
     cut_through = np.zeros(len(cuts) + 1, dtype=np.int64)
-    begins = np.searchsorted(cuts, low, side="right")  # the first cut inside a box
+    begins = np.searchsorted(cuts, low, side="right")  # the first split point inside a leaf
     ends = np.searchsorted(cuts, high, side="right")
     np.add.at(cut_through, begins, 1)
     np.add.at(cut_through, ends, -1)
@@ -49,11 +53,11 @@ def straddling(low: Ints, high: Ints, people: Ints, cuts: Ints, held: Ints) -> t
 
 
 def choose_cuts(low: Ints, high: Ints, people: Ints, counts: Ints, least: int) -> Ints:
-    """Return the cuts between runs, with the two ends, so that no count below `least` is implied.
+    """Return the split points between runs, and both ends, that imply no count below `least`.
 
-    `counts` (values,) are people by value. Cuts that conflict with others are removed one by one.
-    The first is the cut with the fewest people misplaced by its removal, for each of its conflicts.
-    Then removed cuts come back if they can. Cost: O(c^2), c the cuts.
+    `counts` (values,) are people by value. Conflicting split points are removed one by one. The
+    first to go is the one that misplaces the fewest people for each of its conflicts. Then removed
+    split points are restored if possible. Cost: O(c^2) for c split points.
     """
     cuts = _candidates(counts)
     before = np.concatenate(([0], np.cumsum(counts)))[cuts]
@@ -64,7 +68,7 @@ def choose_cuts(low: Ints, high: Ints, people: Ints, counts: Ints, least: int) -
 
 
 def _apart(clash: Bits, cuts: Ints, before: Ints) -> Bits:
-    """Return which cuts to keep: the ends, and others of which no two conflict."""
+    """Return a mask of the kept split points: both ends, and others without conflicts."""
     kept = ~(clash[0] | clash[-1])
     kept[[0, -1]] = True
     clashes = clash[:, kept].sum(axis=1)
@@ -80,14 +84,14 @@ def _apart(clash: Bits, cuts: Ints, before: Ints) -> Bits:
 
 
 def _count_misplaced(cuts: Ints, before: Ints) -> NDArray[np.float64]:
-    """Return, by inner cut, how many people even values would misplace if it were not there."""
+    """Return, by inner split point, how many people uniform values would misplace without it."""
     width, held = np.diff(cuts), np.diff(before)
     even = (held[:-1] + held[1:]) * width[:-1] / (width[:-1] + width[1:])
     return np.asarray(np.abs(held[:-1] - even))
 
 
 def _candidates(counts: Ints) -> Ints:
-    """Return the cuts to choose from: all, or those that leave about as many people between."""
+    """Return the candidate split points: all, or those with about equally many people between."""
     if len(counts) <= MOST:
         return np.arange(len(counts) + 1)
     before = np.concatenate(([0], np.cumsum(counts)))

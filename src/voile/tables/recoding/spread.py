@@ -1,4 +1,4 @@
-"""Spread the people of each published interval over its values, by the marginals."""
+"""Spread the people of each published interval over its values, according to the marginals."""
 
 from __future__ import annotations
 
@@ -26,9 +26,12 @@ Floats = NDArray[np.float64]
 class IntervalSpread(BriefRepr):
     """The pieces of each interval, within which all values are equally likely.
 
-    column : as published. pieces : the same column, its intervals cut where runs end, in order.
-    first : (intervals + 1,) where the pieces of each interval begin.
-    share : (pieces,) of an interval's people.
+    Attributes
+    ----------
+    column : the published column.
+    pieces : the same column, with its intervals divided where runs end, in order.
+    first : (intervals + 1,) the position of the first piece of each interval.
+    share : (pieces,) each piece's share of its interval's people.
     """
 
     shows = ("column",)
@@ -65,7 +68,7 @@ class IntervalSpread(BriefRepr):
 
     @property
     def expected_cells(self) -> pa.Array:
-        """One cell for each interval: the mean of its known values, or the label of text."""
+        """Return one cell for each interval: the mean of its known values, or the label of text."""
         if self.pieces is self.column or not self.column.parser.is_scale:
             return expect_cells(self.column)
         cells = expect_cells(self.pieces)
@@ -91,16 +94,16 @@ class IntervalSpread(BriefRepr):
 
     @cached_property
     def _starts(self) -> Ints:
-        """(pieces + 1,) where the values of each piece begin among those of all."""
+        """Return the position of each piece's first value among all values, (pieces + 1,)."""
         return np.concatenate(([0], np.cumsum(self._possible.sizes)))
 
     @property
     def sizes(self) -> Ints:
-        """(intervals,) int64, how many values each may stand for, null among them."""
+        """Return the number of possible values of each interval, including null, (intervals,)."""
         return np.diff(self._starts[self.first])
 
     def values(self, interval: NDArray[np.int32], nth: Ints) -> tuple[pa.Array, Floats]:
-        """Return the value of each interval that has this number among its own, and its weight."""
+        """Return the `nth` value of each interval, and its weight."""
         place = self._starts[self.first[interval]] + nth
         piece = np.searchsorted(self._starts, place, side="right") - 1
         cells = self._possible.cells(piece.astype(np.int32), place - self._starts[piece])
@@ -123,7 +126,7 @@ def _intersect_entries(
     firsts = [entry.first for entry in (one, other) if entry.first is not None]
     first = max(firsts, key=read, default=None)
     tops = [entry for entry in (one, other) if entry.bounds[1] is not None]
-    # of two equal ends, one that is not included lies lower
+    # of two equal ends, the one that is not included is lower
     top = min(tops, key=lambda e: (read(e.bounds[1]), e.below is None), default=None)
     if first is not None and top is not None:
         low, high = read(first), read(top.bounds[1])

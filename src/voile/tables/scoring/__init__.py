@@ -1,5 +1,5 @@
 """Score policies: risk, loss, and the disclosure of their equivalence classes.
 
-`evaluator` scores by the compiled kernels, or by `group_scorer` for any other measures that are
-sums over groups (`group_measures`).
+`evaluator` scores policies with the compiled kernels. It uses `group_scorer` for any other measure
+that is a sum over groups (`group_measures`).
 """

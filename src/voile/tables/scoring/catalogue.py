@@ -1,4 +1,4 @@
-"""The figures of a release: the question, unit, formula, bounds and source of each."""
+"""List the figures of a release, each with its question, unit, formula, bounds and source."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
 """Measure a table release's disclosure: its equivalence classes, and a figure for each question.
 
-All figures count subjects. A policy's classes spread a subject of several classes evenly over them,
-so that sizes add up when classes merge. A subject gives a class at most 1, so a class of size n has
-at least n subjects. Each risk computed from n is therefore at least the risk of a person. A written
-release counts `AtRiskCounts` instead: each person once, in the smallest class that shows the
-person.
+All figures count subjects. A policy divides a subject with several classes evenly among them, so
+that sizes add up when classes merge. A subject contributes at most 1 to a class, so a class of size
+n has at least n subjects. Each risk computed from n is therefore at least the risk of a person. A
+written release uses `AtRiskCounts` instead: each person counts once, in the smallest class that
+shows the person.
 
-The adversaries are El Emam's (Guide to the De-Identification of Personal Health Information,
+The adversaries are those of El Emam (Guide to the De-Identification of Personal Health Information,
 2013, ch. 16; Dankar & El Emam, PAIS 2010):
 
 - The *prosecutor* knows that the target is in the release.
-- The *journalist* does not, and looks the target up in a register of the population.
+- The *journalist* does not know that, and looks the target up in a register of the population.
 - The *marketer* links everybody, and counts the share that is right on average.
 """
 
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 SMALL_GROUP = 11
 OF_NAMES = ("distinct_l", "entropy_l", "t_closeness")
 OF_SENSITIVE = (*OF_NAMES, "t_closeness_ordered")
-"""The measures that a release has of each sensitive column: the last of numbers alone."""
+"""The measures of each sensitive column in a release. The last applies to numbers only."""
 ROUNDING = 1e-9
 
 
@@ -39,8 +39,8 @@ ROUNDING = 1e-9
 class EquivalenceClasses:
     """A release's equivalence classes: subjects (c,) > 0, people (c,), (c, v) by sensitive value.
 
-    People are expected ones, and fractional, where the population was fitted; the sample again
-    where no population is known.
+    If the population was fitted, people are expected values and may be fractional. If no population
+    is known, they are the sample.
     """
 
     sample: Floats
@@ -56,23 +56,29 @@ class EquivalenceClasses:
 
     @property
     def people(self) -> Floats:
-        """(c,) g, the group an adversary chooses from: max(sample, population, 1)."""
+        """Return g (c,), the group an adversary chooses from: max(sample, population, 1)."""
         return np.maximum(self.group, self.population)
 
     @property
     def group(self) -> Floats:
-        """(c,) n, the group in the release: max(sample, 1), since a class holds a person."""
+        """Return n (c,), the group in the release: max(sample, 1), since a class has a person."""
         return np.maximum(self.sample, 1.0)
 
 
 @dataclass(frozen=True)
 class AtRiskCounts:
-    """Released people by the smallest class of their rows: (m,) people, (m,) n and (m,) g.
+    """Released people by the smallest class of their rows.
 
-    A class counts each person with a row in it once. So n and g are whole numbers of people
-    wherever the population is. A person's risk is the largest over all of the person's rows.
-    small : (m,) the number of classes of fewer than 11 people with these people in them. A class
-        counts 1 / its people for each of them.
+    A class counts each person with a row in it once. n and g are therefore whole numbers of people
+    if the population is. A person's risk is the largest over all of the person's rows.
+
+    Attributes
+    ----------
+    people : (m,) the number of people.
+    group : (m,) their n.
+    register : (m,) their g.
+    small : (m,) the number of classes of fewer than 11 people that contain these people. A class
+        contributes 1 / its people for each of them.
     """
 
     people: Floats
@@ -82,13 +88,13 @@ class AtRiskCounts:
 
     @classmethod
     def of(cls, classes: EquivalenceClasses) -> AtRiskCounts:
-        """Take the people of classes if nobody has rows in two of them."""
+        """Return the people of classes if nobody has rows in two of them."""
         small = (classes.group < SMALL_GROUP).astype(np.float64)
         return cls(classes.sample, classes.group, classes.people, small)
 
     @property
     def in_small_groups(self) -> dict[str, float]:
-        """The classes of fewer than 11 people of the release, and the people who are in one."""
+        """Return the number of classes of fewer than 11 people, and of people in one."""
         people = self.people[self.group < SMALL_GROUP].sum()
         return {
             "groups_under_11": float(round(self.small.sum())),
@@ -99,10 +105,10 @@ class AtRiskCounts:
 def disclosure(
     classes: EquivalenceClasses, suppressed: float = 0.0, *, at_risk: AtRiskCounts | None = None
 ) -> dict[str, float]:
-    """Compute every measure of `MEASURES`, without those of a sensitive column when there is none.
+    """Compute every measure of `MEASURES`, except those of a sensitive column if there is none.
 
-    `at_risk` counts people where somebody's rows are in several classes.
-    A release of nothing has risks of 0, and infinite k, l and the like.
+    `at_risk` counts people if somebody's rows are in several classes. An empty release has risks of
+    0, and infinite values of k, l and similar measures.
 
     >>> sizes = np.array([1.0, 3.0])
     >>> found = disclosure(EquivalenceClasses(sizes, np.array([10.0, 12.0]), np.zeros((2, 0))))
@@ -145,9 +151,9 @@ def _sensitive(sensitive: Floats) -> dict[str, float]:
 
 
 def discernibility(sample: Floats, suppressed: float = 0.0) -> float:
-    """Add up, over the source's subjects, how many subjects each looks the same as.
+    """Return the sum over the source's subjects of the number of subjects that each resembles.
 
-    A released subject costs the size of its class, a suppressed one the size of the source
+    A released subject costs the size of its class, and a suppressed subject the size of the source
     (Bayardo & Agrawal, ICDE 2005, eq. 1).
 
     >>> discernibility(np.array([2.0, 3.0]), suppressed=1)
@@ -158,7 +164,7 @@ def discernibility(sample: Floats, suppressed: float = 0.0) -> float:
 
 
 def of_column(measure: str, column: str) -> str:
-    """Name a measure of one sensitive column among a release's figures.
+    """Return the name of a measure of one sensitive column among a release's figures.
 
     >>> of_column("distinct_l", "income")
     'distinct_l(income)'
@@ -167,7 +173,9 @@ def of_column(measure: str, column: str) -> str:
 
 
 def distinct_l(sensitive: Floats) -> float:
-    """Count the values of the class with the fewest (Machanavajjhala et al., TKDD 2007, 4.1).
+    """Return the number of values of the class with the fewest values.
+
+    Source: Machanavajjhala et al., TKDD 2007, 4.1.
 
     >>> distinct_l(np.array([[2.0, 1.0], [3.0, 0.0]]))
     1.0
@@ -178,8 +186,8 @@ def distinct_l(sensitive: Floats) -> float:
 def entropy_l(sensitive: Floats) -> float:
     """Return the largest l of entropy l-diversity: exp of the least entropy of a class.
 
-    A real number: the release is entropy l-diverse for each l up to it (Machanavajjhala et al.,
-    TKDD 2007, Definition 4.1).
+    The result is a real number. The release is entropy l-diverse for each l up to it
+    (Machanavajjhala et al., TKDD 2007, Definition 4.1).
 
     >>> round(entropy_l(np.array([[2.0, 2.0], [3.0, 1.0]])), 3)
     1.755
@@ -190,11 +198,10 @@ def entropy_l(sensitive: Floats) -> float:
 def recursive_c(sensitive: Floats, l: int) -> float:  # noqa: E741 - the paper's letter
     """Return the bound that c must exceed for recursive (c, l)-diversity, l >= 1.
 
-    For a class with counts in falling order r_1 >= r_2 >= ..., take r_1 / (r_l + r_(l+1) + ...).
-    The bound is the largest of these over the classes. The release is (c, l)-diverse exactly for
-    greater c (Machanavajjhala et al., TKDD 2007, Definition 4.2). The bound is infinite when a
-    class has fewer than l values. At l = 2 it is the odds with which the best guess in a class is
-    right.
+    For a class with counts in descending order r_1 >= r_2 >= ..., take r_1 / (r_l + r_(l+1) + ...).
+    The bound is the largest of these values over the classes. The release is (c, l)-diverse exactly
+    for larger c (Machanavajjhala et al., TKDD 2007, Definition 4.2). The bound is infinite if a
+    class has fewer than l values. For l = 2 it is the odds that the best guess in a class is right.
 
     >>> recursive_c(np.array([[2.0, 2.0, 1.0], [6.0, 1.0, 1.0]]), 2)
     3.0
@@ -208,8 +215,9 @@ def recursive_c(sensitive: Floats, l: int) -> float:  # noqa: E741 - the paper's
 def t_closeness(sensitive: Floats, *, ordered: bool = False) -> float:
     """Return the largest distance of a class's sensitive values from the whole release's.
 
-    The distance is the earth mover's. All values are equally far apart or, when `ordered`,
-    neighbours in the domain are 1 / (v - 1) apart (Li, Li & Venkatasubramanian, ICDE 2007, 4).
+    The distance is the earth mover's distance. All values have equal distances or, if `ordered`,
+    neighbours in the domain have a distance of 1 / (v - 1) (Li, Li & Venkatasubramanian, ICDE 2007,
+    4).
 
     >>> halves = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
     >>> t_closeness(halves), t_closeness(halves, ordered=True)
@@ -221,9 +229,9 @@ def t_closeness(sensitive: Floats, *, ordered: bool = False) -> float:
 def are_diverse(
     sensitive: Floats, whole: Floats, rules: Constraints, *, ordered: bool = False
 ) -> NDArray[np.bool_]:
-    """Return which classes of a sensitive column, (c, v), keep l-diversity and t-closeness.
+    """Return a mask of the classes (c, v) of a sensitive column with l-diversity and t-closeness.
 
-    `whole` (v,) counts everybody by value, from whom no class may be far.
+    `whole` (v,) counts everybody by value. The distances of t-closeness are measured from it.
 
     >>> halves = np.array([[2.0, 2.0], [3.0, 0.0]])
     >>> are_diverse(halves, np.array([5.0, 2.0]), Constraints(l_diversity=2)).tolist()
@@ -239,7 +247,10 @@ def are_diverse(
 def has_shares(
     sensitive: Floats, whole: Floats, *, nats: float, t: float, ordered: bool
 ) -> NDArray[np.bool_]:
-    """Return which classes have so much entropy, and are at most `t` from what `whole` counts."""
+    """Return a mask of the classes with at least `nats` of entropy and a distance of at most `t`.
+
+    The distance is measured from the distribution of `whole`.
+    """
     allowed = np.ones(len(sensitive), dtype=np.bool_)
     if nats > 0 or t < 1:
         allowed &= sensitive.sum(axis=1) > 0
@@ -251,7 +262,7 @@ def has_shares(
 
 
 def distinct_values(sensitive: Floats) -> NDArray[np.int64]:
-    """Count the values of each class."""
+    """Count the distinct values of each class."""
     return np.asarray((sensitive > 0).sum(axis=1), dtype=np.int64)
 
 
@@ -270,7 +281,7 @@ def _distances(sensitive: Floats, whole: Floats, ordered: bool) -> Floats:
 
 
 def _rows(counts: Floats) -> Floats:
-    """Divide each row by its sum; a row of nothing stays nothing."""
+    """Divide each row by its sum. A row of zeros stays unchanged."""
     total = counts.sum(axis=1, keepdims=True)
     shares: Floats = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
     return shares

@@ -1,7 +1,7 @@
-"""Risks and losses that are sums over the groups a policy makes, eq. 2-4 among them.
+"""Define risks and losses that are sums over a policy's groups, including eq. 2-4.
 
-A search needs only this form of a measure: a number for each generalised group, summed. The sum
-falls (a risk) or rises (a loss) as groups are merged.
+A search needs a measure in this form only: a number for each generalised group, summed. The sum
+decreases (a risk) or increases (a loss) as groups are merged.
 """
 
 from __future__ import annotations
@@ -29,21 +29,23 @@ from voile.tables.scoring.losses import (
 Floats = NDArray[np.float64]
 
 FLAT = 1e-12
-"""Losses up to so much of their parts are none."""
-LEAST = 1e-300  # its log is finite, and 0 times it is 0
+"""Losses below this share of their parts count as zero."""
+LEAST = 1e-300  # its logarithm is finite, so 0 times it is 0
 SOURCE = "Xia et al., CODASPY 2013"
 
 
 @dataclass(frozen=True, eq=False)
 class RecordGroups:
-    """Hold groups of records with equal labels; a user's measure sees them read-only.
+    """Groups of records with equal labels. A user's measure receives them read-only.
 
-    subjects : (m,) float64 > 0, n, of the source.
-    people : (m,) float64 >= 0, of the population.
-    width : (m,) float64 >= 1, combinations of values that are generalised to this one.
-    outcomes : for each outcome column (m, values) float64, the group's subjects by its values.
-    columns : the same for each quasi-identifier, for a loss of ours that asks for it.
-    sensitive : the same for each sensitive column, for constraints alone.
+    Attributes
+    ----------
+    subjects : (m,) float64 > 0, n, the number of the source's subjects.
+    people : (m,) float64 >= 0, the number of people of the population.
+    width : (m,) float64 >= 1, the number of value combinations that the group generalises.
+    outcomes : for each outcome column (m, values) float64, the group's subjects by value.
+    columns : the same for each quasi-identifier, for voile's own losses that need it.
+    sensitive : the same for each sensitive column, for constraints only.
     """
 
     subjects: Floats
@@ -58,7 +60,7 @@ class RecordGroups:
 
     @classmethod
     def of(cls, counts: CombinationCounts, *, columns: bool = False) -> RecordGroups:
-        """Return the source's own combinations that have subjects, as groups."""
+        """Return the source's own combinations with subjects, as groups."""
         seen = np.flatnonzero(counts.sample > 0)
         n = counts.sample[seen]
         outcomes = tuple(counted[seen] for counted in counts.outcomes)
@@ -87,29 +89,29 @@ class RecordGroups:
 
     @property
     def group(self) -> Floats:
-        """(m,) g, the group that an adversary chooses from: max(people, subjects, 1)."""
+        """Return g (m,), the group that an adversary chooses from: max(people, subjects, 1)."""
         return np.maximum(np.maximum(self.people, self.subjects), 1.0)
 
 
 @dataclass(frozen=True)
 class GroupMeasure(DisplayMeasure):
-    """Describe a risk or a loss that is a sum over groups, and compute it.
+    """A risk or a loss that is a sum over groups.
 
-    On a frontier it is put in [0, 1]. A risk is divided by its sum over the source's own
-    combinations. For a loss, that sum is subtracted, and the difference is divided by the same
-    difference for one group of all. So only differences count, and a loss may be negative.
+    On a frontier, the sum is scaled to [0, 1]. A risk is divided by its sum over the source's own
+    combinations. For a loss, that sum is subtracted. The difference is divided by the same
+    difference for one group of all. Only differences matter, so a loss may be negative.
 
     Parameters
     ----------
     name, title, unit, formula, source : see `DisplayMeasure`.
     generalising : the direction of the sum as a policy becomes more general: ``falls`` for a risk,
-        ``rises`` for a loss. Searches rely on it, and check the declaration before.
-    each : from `RecordGroups` of length m to (m,) finite numbers, for a risk >= 0. A group's number
-        must not depend on the other groups.
+        ``rises`` for a loss. Searches rely on it, and check the declaration first.
+    each : a function from `RecordGroups` of length m to (m,) finite numbers, >= 0 for a risk. The
+        number of a group must not depend on the other groups.
 
     Examples
     --------
-    The people one must look through to be sure of a record, in groups of fewer than 5:
+    The records in groups of fewer than 5 people:
 
     >>> rare = GroupMeasure(
     ...     "rare", "Records in groups of fewer than 5", "subjects", "sum of n over groups, g < 5",
@@ -123,7 +125,12 @@ class GroupMeasure(DisplayMeasure):
 
 
 def compute_values(measure: GroupMeasure, groups: RecordGroups) -> Floats:
-    """Compute a measure's number for each group; refuse a result that is not (m,) such numbers."""
+    """Compute a measure's number for each group.
+
+    Raises
+    ------
+    RequestError : the measure does not return (m,) finite numbers, or a risk is negative.
+    """
     found = measure.each(groups) if is_built_in(measure) else _ask_user(measure, groups)
     if found.shape != (len(groups),) or found.dtype.kind not in "biuf":
         raise RequestError(
@@ -139,7 +146,7 @@ def compute_values(measure: GroupMeasure, groups: RecordGroups) -> Floats:
 
 
 def _ask_user(measure: GroupMeasure, groups: RecordGroups) -> NDArray[Any]:
-    """Call a user's function: it may fail in any way, and must not write into the counts."""
+    """Call a user's function, which may fail in any way and must not write into the counts."""
     shown = RecordGroups(
         _read_only(groups.subjects),
         _read_only(groups.people),
@@ -147,9 +154,9 @@ def _ask_user(measure: GroupMeasure, groups: RecordGroups) -> NDArray[Any]:
         tuple(map(_read_only, groups.outcomes)),
     )
     try:
-        with redirect_stdout(sys.stderr):  # what it prints is not part of a result
+        with redirect_stdout(sys.stderr):  # printed text must not mix with results
             return np.asarray(measure.each(shown))
-    except (Exception, SystemExit) as error:  # its words may quote what it was given
+    except (Exception, SystemExit) as error:  # the function's message may quote the counts
         raise RequestError(
             f"{measure.name} raised {type(error).__name__} when asked about {len(groups)} groups",
             instead="call its function in Python to see why; its arguments are read-only",
@@ -163,7 +170,7 @@ def _read_only(counted: Floats) -> Floats:
 
 
 def refuse_undeclared(measure: GroupMeasure, declared: Monotone) -> None:
-    """Refuse a measure for a risk that does not declare that it falls, or a loss that it rises."""
+    """Raise an error unless a risk declares that it falls, or a loss that it rises."""
     if measure.generalising != declared:
         raise RequestError(
             f"{measure.name} does not declare that it {declared} as policies become more general",
@@ -173,9 +180,10 @@ def refuse_undeclared(measure: GroupMeasure, declared: Monotone) -> None:
 
 @dataclass(frozen=True)
 class SizeWeighing:
-    """Weigh each subject 1 / g**power where g < under, and 0 elsewhere.
+    """A weight of 1 / g**power for each subject if g < under, and 0 otherwise.
 
-    The weight falls as g grows, and g grows as groups are merged: the sum falls.
+    The weight decreases as g increases, and g increases as groups are merged. The sum therefore
+    decreases.
     """
 
     power: float
@@ -189,20 +197,20 @@ class SizeWeighing:
 
 @dataclass(frozen=True)
 class EvenSpread:
-    """Count the nats lost where a group's subjects are spread evenly over its combinations."""
+    """The nats lost if a group's subjects are spread evenly over its combinations."""
 
     def __call__(self, groups: RecordGroups) -> Floats:
-        """Return each group's nats, less those of its combinations, which cancel."""
+        """Return each group's nats, without those of its combinations, which cancel."""
         return groups.subjects * np.log(groups.width / groups.subjects)
 
 
 @dataclass(frozen=True)
 class WeightedLoss:
-    """Weigh eq. 4 against the entropy of each quasi-identifier within groups.
+    """The weighted sum of eq. 4 and the entropy of each quasi-identifier within groups.
 
-    A group counts `spread` times the nats of eq. 4, and for each column `charges` times
-    n H(column | group). `unit` is the sum that is a loss of 1, the nats of eq. 4 where all is one
-    group. Neither part falls as groups are merged.
+    A group costs `spread` times the nats of eq. 4, and for each column `charges` times n H(column |
+    group). `unit` is the sum with a loss of 1, the nats of eq. 4 for one group of all. Neither part
+    decreases as groups are merged.
     """
 
     spread: float
@@ -210,7 +218,7 @@ class WeightedLoss:
     unit: float
 
     def __call__(self, groups: RecordGroups) -> Floats:
-        """Return each group's nats, less those of eq. 4 of its combinations, which cancel."""
+        """Return each group's nats, without those of eq. 4 of its combinations, which cancel."""
         total = self.spread * EvenSpread()(groups)
         for charge, counted in zip(self.charges, groups.columns, strict=True):
             total += charge * (_n_log_n(_by_row(counted)) - _by_row(_n_log_n(counted)))
@@ -219,9 +227,10 @@ class WeightedLoss:
 
 @dataclass(frozen=True)
 class OutcomeUncertainty:
-    """Compute the remaining uncertainty of outcomes given the group: n H(outcome | group), weighed.
+    """The weighted uncertainty of outcomes given the group: n H(outcome | group).
 
-    A function of an observation never raises its mutual information, so this never falls.
+    A function of an observation never increases its mutual information, so this sum never
+    decreases.
     """
 
     weights: tuple[float, ...]
@@ -238,10 +247,11 @@ def matches(*, power: float = 1.0, under: float | None = None) -> GroupMeasure:
 
     Parameters
     ----------
-    power : >= 0. 1 is the paper's risk (eq. 2): expected matches of an adversary who picks one
-        of the g at random. With 2 a record that is unique weighs 25 times one of a group of 5,
-        not 5 times: the matches right by chance twice. With 0 subjects are counted.
-    under : > 1; groups as large or larger count nothing. None counts all.
+    power : >= 0. With 1 it is the paper's risk (eq. 2): the expected matches of an adversary who
+        chooses one of the g people at random. With 2, a unique record has 25 times the weight of
+        one in a group of 5, instead of 5 times. This is the probability of two matches by chance.
+        With 0 subjects are counted.
+    under : > 1. Groups of this size or larger have no weight. None includes all groups.
 
     >>> matches(power=2).each(RecordGroups(np.array([2.0]), np.array([4.0]), np.ones(1))).tolist()
     [0.125]
@@ -270,16 +280,16 @@ def _matches(name: str, title: str, formula: str, each: SizeWeighing) -> GroupMe
 
 
 def small_groups() -> GroupMeasure:
-    """Return the risk of groups of fewer than 11 people: matches expected among their records.
+    """Return the risk of groups of fewer than 11 people: the matches expected among their records.
 
-    A record in a group of 11 or more counts nothing. A policy without smaller groups therefore has
-    a risk of 0. (In the paper's second limitation, its risk lets many safe records hide a few.)
+    A record in a group of 11 or more has no weight. A policy without smaller groups therefore has a
+    risk of 0. (The paper's second limitation is that many safe records hide a few at risk.)
     """
     return matches(under=SMALL_GROUP)
 
 
 def estimated_matches() -> GroupMeasure:
-    """Return the risk that trees estimate of their boxes; of a group alone it is n / g.
+    """Return the risk that trees estimate for their leaves. For a single group it is n / g.
 
     See `voile.tables.people.counted_boxes`.
     """
@@ -296,7 +306,7 @@ def estimated_matches() -> GroupMeasure:
 
 
 def refuse_estimated(risk: GroupMeasure) -> None:
-    """Raise `RequestError` where global policies cannot be searched for this risk."""
+    """Raise `RequestError` if global policies cannot be searched for this risk."""
     if risk == estimated_matches():
         raise RequestError(
             "matches are estimated for the boxes of trees alone",
@@ -305,7 +315,7 @@ def refuse_estimated(risk: GroupMeasure) -> None:
 
 
 def information() -> GroupMeasure:
-    """Return the loss of eq. 4: KL(P || Q), Q spreading each group's subjects evenly."""
+    """Return the loss of eq. 4: KL(P || Q), where Q spreads each group's subjects evenly."""
     return GroupMeasure(
         "information",
         "Divergence loss",
@@ -320,13 +330,14 @@ def information() -> GroupMeasure:
 def weigh_losses(
     counts: CombinationCounts, *, weight: float = 0.5, importance: Sequence[float] | None = None
 ) -> GroupMeasure:
-    """Return the loss `weight` x distribution + (1 - `weight`) x resolution, see `losses`.
+    """Return the loss `weight` x distribution + (1 - `weight`) x resolution. See `losses`.
 
     Parameters
     ----------
-    counts : of the source's combinations.
-    weight : in [0, 1]; 1 is the paper's loss.
-    importance : (attributes,) >= 0, how much each column counts in resolution; None is alike.
+    counts : the counts of the source's combinations.
+    weight : in [0, 1]. 1 is the paper's loss.
+    importance : (attributes,) >= 0, the weight of each column in resolution. None gives equal
+        weights.
     """
     if not 0 <= weight <= 1:
         raise RequestError("the weight of distribution in the loss must be between 0 and 1")
@@ -352,9 +363,10 @@ def weigh_losses(
 def mutual_information(outcomes: Sequence[Floats]) -> GroupMeasure:
     """Return the loss `1 - I(group; outcome) / I(combination; outcome)`.
 
-    I is the mutual information of the counts; the combinations are the source's. The loss is the
-    mean over the outcome columns. An outcome that is independent of the combinations adds nothing.
-    If combinations have few subjects, I is too high, most of all at the source, and so is the loss.
+    I is the mutual information of the counts, for the source's combinations. The loss is the mean
+    over the outcome columns. An outcome that is independent of the combinations contributes
+    nothing. If combinations have few subjects, I is too high, most of all for the source, and so is
+    the loss.
     """
     if not outcomes:
         raise RequestError(
@@ -386,7 +398,7 @@ def _n_log_n(n: Floats) -> Floats:
 
 
 def _by_row(values: Floats) -> Floats:
-    """Sum each row; four times as fast as `sum` where rows are short."""
+    """Return the sum of each row, four times as fast as `sum` for short rows."""
     sums: Floats = np.einsum("ij->i", values)
     return sums
 
@@ -395,7 +407,7 @@ BUILT_IN = (SizeWeighing, EvenSpread, WeightedLoss, OutcomeUncertainty)
 
 
 def is_built_in(measure: GroupMeasure) -> bool:
-    """Whether a measure is ours: its monotonicity is proved, and not checked again."""
+    """Return whether a measure is voile's own, and so proved monotone without a check."""
     return isinstance(measure.each, BUILT_IN)
 
 

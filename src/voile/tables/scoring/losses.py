@@ -1,19 +1,19 @@
 """Measure a release's losses: three figures of any grouping of the source's combinations.
 
-A policy of any family makes a grouping of the source. It defines the group of each combination, and
-which values of each column a group shows as one. So the same functions measure bit-strings and
+A policy of any family groups the source. It defines the group of each combination, and the values
+of each column that a group shows as one. The same functions therefore measure bit-strings and
 trees.
 
-*Distribution* is eq. 4, divided by that of one group of all: how far values are from even within
-the groups. It charges nothing for merging values that are equally frequent.
+*Distribution* (divergence loss) is eq. 4, divided by its value for one group of all. It measures
+how far values within groups are from uniform. Merging values with equal frequencies costs nothing.
 
-*Resolution* is the share of each column's entropy that is left within groups of people who share
-all labels. It charges little for merging rare values. It also charges little for a column that is
-one group if groups are small and have few values of it. (`hidden_by_column` measures the entropy
-that labels alone hide.)
+*Resolution* (entropy loss) is the share of each column's entropy that remains within groups of
+people with the same labels. Merging rare values costs little. A column that is one group also costs
+little if groups are small and have few of its values. (`hidden_by_column` measures the entropy that
+labels alone hide.)
 
-*NCP*, the normalised certainty penalty, is the width of the groups for any people in them (Xu et
-al., KDD 2006). Suppressed subjects count as wholly lost in each.
+*NCP*, the normalised certainty penalty, is the width of the groups of all people (Xu et al., KDD
+2006). Suppressed subjects count as a full loss in each figure.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ LOSSES = ("distribution", "resolution", "ncp")
 class PolicyFigures(BriefRepr):
     """Figures of policies, (m,) each.
 
-    For the released subjects: the sum of 1 / g, and the largest 1 / g (0 without any). Then the
-    share of suppressed subjects, and the three losses (see `losses`).
+    `expected_matches` is the sum of 1 / g over released subjects, and `largest` the largest 1 / g
+    (0 if nobody is released). `suppressed` is the share of suppressed subjects. The other figures
+    are the three losses (see `losses`).
     """
 
     expected_matches: Floats
@@ -54,13 +55,14 @@ class PolicyFigures(BriefRepr):
 
 @dataclass(frozen=True, eq=False)
 class CombinationGrouping(BriefRepr):
-    """Which group each combination is in, and which values of each column a group covers.
+    """The group of each combination, and the values of each column that a group covers.
 
-    group : (cells,) int, of every combination of the counts.
-    box : (groups, attributes) int, the box of each column that a group shows.
-    values : for each column (boxes, values) bool, the values of a box: an interval, or any set of
-        them.
-    kept : (groups,) bool, which are released.
+    Attributes
+    ----------
+    group : (cells,) int, the group of every combination of the counts.
+    box : (groups, attributes) int, the number of the value set that a group shows in each column.
+    values : for each column (sets, values) bool, the values of each set: an interval, or any set.
+    kept : (groups,) bool, whether the group is released.
     """
 
     group: Ints
@@ -77,7 +79,7 @@ class CombinationGrouping(BriefRepr):
 
     @property
     def widths(self) -> Floats:
-        """(groups, attributes) how many values of each column a group covers."""
+        """Return the number of values of each column that a group covers, (groups, attributes)."""
         widths = np.empty(self.box.shape)
         for at, own in enumerate(self.values):
             widths[:, at] = own.sum(axis=1)[self.box[:, at]]
@@ -90,17 +92,18 @@ def losses(
     *,
     importance: Sequence[float] | None = None,
 ) -> dict[str, float]:
-    """Return a grouping's `distribution`, `resolution` and `ncp`, each in [0, 1]; lower is better.
+    """Return a grouping's `distribution`, `resolution` and `ncp`, each in [0, 1]. Lower is better.
 
     Parameters
     ----------
-    counts : of the source's combinations.
-    grouping : of these combinations.
-    importance : (attributes,) >= 0, how much each column counts in `resolution`; None is alike.
+    counts : the counts of the source's combinations.
+    grouping : the grouping of these combinations.
+    importance : (attributes,) >= 0, the weight of each column in `resolution`. None gives equal
+        weights.
 
     Examples
     --------
-    Two values, held by one and by three people, merged:
+    Two values of one and of three people are merged:
 
     >>> counts = CombinationCounts(
     ...     sizes=(2,), codes=np.array([[0], [1]], np.int32), sample=np.array([1.0, 3.0]),
@@ -124,8 +127,8 @@ def losses(
 def hidden_by_column(counts: CombinationCounts, grouping: CombinationGrouping) -> Floats:
     """Return the share of each column's entropy that the groups hide, (attributes,) >= 0.
 
-    The mean over groups of H(column | group) / H(column), each group by its subjects; 0 for a
-    column of one value. Suppressed subjects count 1 each. With groups that are more even than the
+    It is the mean over groups of H(column | group) / H(column), weighted by subjects, and 0 for a
+    column with one value. Suppressed subjects count 1 each. If groups are more uniform than the
     source, the sum can therefore exceed 1.
     """
     kept = grouping.kept[grouping.group]
@@ -151,7 +154,7 @@ def uncertain_by_column(counts: CombinationCounts, grouping: CombinationGrouping
 
 
 def entropies(counts: CombinationCounts) -> Floats:
-    """Return H of each column over subjects, in nats; 0 where all have one value."""
+    """Return H of each column over subjects, in nats, or 0 for a column with one value."""
     made = np.zeros(len(counts.sizes))
     for d, size in enumerate(counts.sizes):
         held = _sums(counts.codes[:, d], counts.sample, size)
@@ -163,7 +166,10 @@ def entropies(counts: CombinationCounts) -> Floats:
 def importance_shares(
     counts: CombinationCounts, importance: Sequence[float] | None = None
 ) -> Floats:
-    """Return each column's weight in `resolution`: shares of 1, 0 for a column of one value."""
+    """Return each column's weight in `resolution`.
+
+    The weights sum to 1. The weight of a column with one value is 0.
+    """
     given = np.ones(len(counts.sizes)) if importance is None else np.asarray(importance, float)
     if given.shape != (len(counts.sizes),) or not (np.isfinite(given) & (given >= 0)).all():
         raise RequestError(
@@ -176,9 +182,9 @@ def importance_shares(
 
 
 def distribution_of_all(counts: CombinationCounts) -> float:
-    """Return the nats that one group of all loses by eq. 4, over its subjects; 0 where even.
+    """Return the nats that one group of all loses by eq. 4, in total, or 0 if it is uniform.
 
-    A combination may be in several rows of the counts, where only some of its people are released.
+    A combination may occur in several rows of the counts, if only some of its people are released.
     """
     keys = row_keys(counts.codes, counts.sizes)
     seen = _sums(np.unique(keys, return_inverse=True)[1], counts.sample)
@@ -188,7 +194,7 @@ def distribution_of_all(counts: CombinationCounts) -> float:
 
 
 def n_log_n(n: Floats) -> Floats:
-    """Return n log n in nats; 0 for n = 0."""
+    """Return n log n in nats, or 0 for n = 0."""
     return n * np.log(np.where(n > 0, n, 1.0))
 
 

@@ -1,4 +1,4 @@
-"""Risks and losses by name: ours, and a user's own as ``module:object``."""
+"""Find risks and losses by name: voile's own, and a user's as ``module:object``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Kind = Literal["risk", "loss"]
 
 @dataclass(frozen=True)
 class LossWeights:
-    """How much distribution counts in the loss `weigh_losses`, and each column in resolution."""
+    """The weight of distribution in the loss `weigh_losses`, and of each column in resolution."""
 
     loss_weight: float = 0.5
     importance: tuple[float, ...] | None = None
@@ -55,9 +55,13 @@ DEFAULTS: Mapping[Kind, str] = {"risk": "matches", "loss": "information"}
 
 
 def measure_named(kind: Kind, wanted: str | GroupMeasure | None) -> Maker:
-    """Return the maker of a measure, by its name or from an object; None is the paper's measure.
+    """Return the maker of a measure, given its name or an object.
 
-    Do not call this with a name read from a kit: ``module:object`` runs code.
+    None is the paper's measure. Do not pass a name read from a kit: ``module:object`` runs code.
+
+    Raises
+    ------
+    RequestError : there is no such measure, or the object is not a valid `GroupMeasure`.
     """
     if wanted is None:
         wanted = DEFAULTS[kind]
@@ -99,7 +103,7 @@ def _module(module: str) -> Any:
     let_pandas_in()
     sys.path.insert(0, os.getcwd())
     try:
-        with redirect_stdout(sys.stderr):  # what it prints is not part of a result
+        with redirect_stdout(sys.stderr):  # printed text must not mix with results
             return import_module(module)
     except ModuleNotFoundError as error:
         if not f"{module}.".startswith(f"{error.name}."):
@@ -108,7 +112,7 @@ def _module(module: str) -> Any:
             f"there is no module {module} in the working directory or on the Python path",
             instead="leave .py out" if module.endswith(".py") else None,
         ) from None
-    except (Exception, SystemExit) as error:  # a module runs, and may fail in any way
+    except (Exception, SystemExit) as error:  # a module may fail in any way
         raise RequestError(
             f"module {module} cannot be imported ({type(error).__name__})",
             instead="import it in Python to see why",

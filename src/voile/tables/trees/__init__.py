@@ -1,1 +1,1 @@
-"""Policies that cut the product of the domains into boxes, as a tree of cuts does."""
+"""Define policies that divide the product of the domains into leaves by a tree of splits."""

@@ -1,7 +1,8 @@
-"""Merge boxes that are short of people on other rows than those the tree was grown on.
+"""Merge leaves with too few people in rows other than those on which the tree was grown.
 
-A short box with its ancestor's label alone would show only the rest of the ancestor. The label's
-count k would then be false. So the whole ancestor becomes one box, and boxes stay disjoint.
+If a short leaf took its ancestor's label alone, the label would apply only to the remainder of the
+ancestor. The label's count k would then be false. The whole ancestor therefore becomes one leaf,
+and leaves stay disjoint.
 """
 
 from __future__ import annotations
@@ -19,20 +20,21 @@ def climb(
     shown: NDArray[np.bool_],
     is_allowed: Callable[[NDArray[np.intp]], bool],
 ) -> Nodes | None:
-    """Return the released box for each uncut box, (boxes,); -1 for boxes that are cut.
+    """Return the released node for each leaf, (boxes,), or -1 for internal nodes.
 
     Parameters
     ----------
-    shown : (boxes,) which uncut boxes have rows: others are not released, with any count.
-    is_allowed : whether these uncut boxes, some of them with rows, may be one box together. It may
-        allow a box and refuse a larger one.
+    shown : (boxes,) bool, the leaves with rows. Other leaves are not released, whatever their
+        count.
+    is_allowed : a function that returns whether these leaves may form one released node, given that
+        some of them have rows. It may allow a node and refuse a larger one.
 
     Returns
     -------
-    None where even one box of all is not allowed.
+    stands : the released nodes, or None if even the root is not allowed.
 
-    Each box that holds rows is then allowed, its own rows counted and no others'. O(boxes), and a
-    call for each box that holds rows or is merged.
+    Each node with rows is then allowed, counting only its own rows. Cost: O(boxes), and one call
+    for each node that has rows or is merged.
     """
     first, last = _leaf_runs(tree)
     ordered = tree.leaves[np.argsort(first[tree.leaves])]
@@ -57,7 +59,7 @@ def climb(
 
 
 def _leaf_runs(tree: BoxTree) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return, of every box, which run of the uncut boxes it holds, from left to right."""
+    """Return, for every node, the first and the last of its leaves, from left to right."""
     held = np.ones(len(tree), dtype=np.intp)
     for box in range(len(tree) - 1, -1, -1):
         if tree.part[box] >= 0:

@@ -1,12 +1,13 @@
-"""A policy per person: trees of boxes over all rows of a person, one tree for each number of rows.
+"""Define a policy per person: trees over all rows of a person, one tree for each number of rows.
 
-**Guarantee.** A person's record has all her rows, in an order that follows from their values
-alone. Boxes of records partition the people of each number of rows. Everybody in a box of m rows is
-released with the same m labels: those of the box at place 1 to m. So people of one box show the
-same multiset of rows over the quasi-identifiers. If each box with people has k, then at least k
-released people show any multiset that somebody shows. An adversary who knows all true rows of a
-person finds the person's record and its box, hence at least k candidates. This holds for any
-knowledge of the policy: boxes overlap only as row labels, never as records.
+**Guarantee.** A person's record contains all of the person's rows, in an order that depends only on
+their values. The leaves of a tree partition the people with each number of rows. Everybody in a
+leaf of m rows is released with the same m labels: those of the leaf at positions 1 to m. People of
+one leaf therefore show the same multiset of rows over the quasi-identifiers. If each leaf with
+people has at least k, then at least k released people show any multiset that somebody shows. An
+adversary who knows all true rows of a person finds the person's record and leaf, and therefore at
+least k candidates. This is true for any knowledge of the policy: leaves overlap only as labels of
+rows, never as records.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from voile.tables.trees.tree import BoxExtents, BoxTree, Nodes
 
 @dataclass(frozen=True, eq=False)
 class RowBoxes(BoxExtents):
-    """The boxes of rows: of each tree in turn, each box has one for each place of its record.
+    """The nodes of rows: each node of each tree has one for each position of its record.
 
-    first : (trees,) the number of each tree's first box of a row.
+    Attributes
+    ----------
+    first : (trees,) the number of each tree's first node of a row.
     """
 
     sizes: tuple[int, ...]
@@ -42,7 +45,7 @@ class RowBoxes(BoxExtents):
 
     @classmethod
     def of(cls, domains: Sequence[ValueDomain], trees: Sequence[BoxTree]) -> RowBoxes:
-        """Return the boxes of rows of some trees of records."""
+        """Return the nodes of rows of some trees of records."""
         d = len(domains)
         low, high = (
             np.concatenate([tree.bounds[end].reshape(-1, d) for tree in trees]) for end in (0, 1)
@@ -71,15 +74,15 @@ class RowBoxes(BoxExtents):
 
 @dataclass(frozen=True, eq=False)
 class PersonPolicy(BriefRepr):
-    """Merge the values of a box of people's records, one label for each of a person's rows.
+    """A policy that merges the values of a leaf of people's records, with one label per row.
 
     Parameters
     ----------
     domains : the quasi-identifiers' domains, in order.
-    numbers : the numbers of rows that people are released with, ascending.
-    trees : whole, one for each number, over the columns of each row of a record.
-    number : which of the kit's policies' trees they are.
-    links : how many of their weakest links are pruned.
+    numbers : the numbers of rows with which people are released, ascending.
+    trees : the unpruned trees, one for each number, over the columns of each row of a record.
+    number : the position of this group of trees in the kit.
+    links : the number of pruned weakest links.
     """
 
     shows = ("columns", "numbers")
@@ -101,45 +104,45 @@ class PersonPolicy(BriefRepr):
 
     @cached_property
     def pruned_trees(self) -> tuple[BoxTree, ...]:
-        """The trees that the policy is."""
+        """Return the pruned trees, which define the policy."""
         return tuple(tree.prune_links(self.links) for tree in self.trees)
 
     @cached_property
     def boxes(self) -> RowBoxes:
-        """The boxes of rows, those that are cut included."""
+        """Return the nodes of rows, including internal nodes."""
         return RowBoxes.of(self.domains, self.pruned_trees)
 
     def row_boxes(self, tree: int, records: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Return (records, number) the box of each row of records in these boxes of a tree."""
+        """Return the node of each row of records in these nodes of a tree, (records, number)."""
         number = self.numbers[tree]
         return self.boxes.first[tree] + records[:, None] * number + np.arange(number)
 
     @cached_property
     def uncut(self) -> NDArray[np.int64]:
-        """The boxes of rows of the records' uncut boxes."""
+        """Return the nodes of rows that belong to the leaves of records."""
         own = [self.row_boxes(i, tree.leaves).ravel() for i, tree in enumerate(self.pruned_trees)]
         return np.concatenate(own)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The quasi-identifiers, in order."""
+        """Return the names of the quasi-identifiers, in order."""
         return tuple(domain.column for domain in self.domains)
 
     @property
     def n_groups(self) -> int:
-        """How many boxes of people there are."""
+        """Return the number of leaves of people."""
         return sum(len(tree.leaves) for tree in self.pruned_trees)
 
     @property
     def groups_per_column(self) -> dict[str, int]:
-        """How many different intervals of each column the rows have."""
+        """Return the number of different intervals of each column in the rows."""
         return {
             domain.column: len(sets_in(self.boxes, self.uncut, place)[0])
             for place, domain in enumerate(self.domains)
         }
 
     def describe(self) -> str:
-        """Write every box, a line for each row, for the holder alone: ends are raw values."""
+        """Return every leaf as text, one line per row, for the holder only: ends are raw values."""
         columns = []
         for place, domain in enumerate(self.domains):
             sets, number = sets_in(self.boxes, self.uncut, place)
@@ -154,7 +157,7 @@ class PersonPolicy(BriefRepr):
                 yield from (f"row {place + 1} of {number}" for place in range(number))
 
     def to_data(self) -> dict[str, Any]:
-        """Return which trees of the kit they are, and how far pruned."""
+        """Return the number of the kit's trees, and the number of pruned links."""
         return {"family": "person", "tree": self.number, "pruned": self.links}
 
     @classmethod
@@ -165,7 +168,12 @@ class PersonPolicy(BriefRepr):
         trees: Sequence[BoxTree],
         data: Mapping[str, Any],
     ) -> PersonPolicy:
-        """Read back what `to_data` wrote, of a kit of these trees."""
+        """Build a policy from the data of `to_data`, given the kit's trees.
+
+        Raises
+        ------
+        RequestError : the data is incomplete, or the kit has no such trees or links.
+        """
         number, links = (data.get(name) for name in ("tree", "pruned"))
         if set(data) != {"family", "tree", "pruned"} or not (
             type(number) is int and type(links) is int

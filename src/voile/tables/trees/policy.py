@@ -1,4 +1,4 @@
-"""A tree policy: disjoint boxes that cover the product of the domains."""
+"""Define a tree policy: disjoint leaves that cover the product of the domains."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from voile.tables.trees.tree import BoxExtents, BoxTree, Nodes
 
 @dataclass(frozen=True, eq=False)
 class TreePolicy(BriefRepr):
-    """Merge the values of a box, independently of other boxes with the same values.
+    """A policy that merges the values of each leaf, independently of other leaves.
 
     Parameters
     ----------
     domains : the quasi-identifiers' domains, in order.
-    tree : of the kit, whole. number : which of the kit's it is.
-    links : how many of its weakest links are pruned.
-    merged : boxes of the whole tree that a person left uncut, rising.
+    tree : the unpruned tree of the kit.
+    number : the number of the tree in the kit.
+    links : the number of its pruned weakest links.
+    merged : nodes of the unpruned tree that a person chose not to split, ascending.
 
     >>> from voile.tables.domains.parser import CellParser
     >>> age = ValueDomain("age", tuple(range(106)), CellParser("integer"))
@@ -64,24 +65,26 @@ class TreePolicy(BriefRepr):
 
     @cached_property
     def pruned_tree(self) -> BoxTree:
-        """The tree that the policy is."""
+        """Return the pruned tree, which defines the policy."""
         return self.tree.prune_links(self.links, self.merged)
 
     @cached_property
     def is_cut(self) -> NDArray[np.bool_]:
-        """Which boxes of the whole tree are cut."""
+        """Return a mask of the nodes of the unpruned tree that are split."""
         return self.tree.is_cut_after(self.links, self.merged)
 
     @cached_property
     def uncut(self) -> Nodes:
-        """The number in the whole tree of each box of rows, in the order of `pruned.leaves`."""
+        """Return each leaf's number in the unpruned tree, in the order of `pruned_tree.leaves`."""
         stays = np.append(True, self.is_cut[self.tree.parents[1:]])
         return np.flatnonzero(stays & ~self.is_cut).astype(np.int32)
 
     def merge(self, box: int) -> TreePolicy:
-        """Return the policy that leaves one box of the whole tree uncut.
+        """Return the policy that does not split one node of the unpruned tree.
 
-        Raises RequestError: the policy does not cut that box.
+        Raises
+        ------
+        RequestError : the policy does not split that node.
         """
         if not (0 <= box < len(self.tree) and self.is_cut[box]):
             raise RequestError(
@@ -92,70 +95,70 @@ class TreePolicy(BriefRepr):
         return replace(self, merged=tuple(sorted({*self.merged, box} - inside)))
 
     def _ancestors(self, box: int) -> Iterator[int]:
-        """Yield the boxes of the whole tree that a box is part of."""
+        """Yield the ancestors of a node in the unpruned tree."""
         while (box := int(self.tree.parents[box])) >= 0:
             yield box
 
     @property
     def boxes(self) -> BoxTree:
-        """The boxes of rows, those that are cut included."""
+        """Return the nodes of rows, including internal nodes."""
         return self.pruned_tree
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The quasi-identifiers, in order."""
+        """Return the names of the quasi-identifiers, in order."""
         return tuple(domain.column for domain in self.domains)
 
     @property
     def n_groups(self) -> int:
-        """How many boxes there are."""
+        """Return the number of leaves."""
         return len(self.pruned_tree.leaves)
 
     @property
     def groups_per_column(self) -> dict[str, int]:
-        """How many different intervals of each column the boxes have."""
+        """Return the number of different intervals of each column in the leaves."""
         return {d.column: len(self.sets_of(i)[0]) for i, d in enumerate(self.domains)}
 
     def sets_of(self, place: int) -> tuple[NDArray[np.bool_], Nodes]:
-        """Return the sets of values that the boxes have of a column, and which of them each has.
+        """Return the sets of values of a column in the leaves, and the set of each leaf.
 
-        (sets, values) bool: intervals, where the column has an order, sorted by their first and
-        last position. They may overlap.
+        The sets are (sets, values) bool. They are intervals if the column has an order, sorted by
+        their first and last position. They may overlap.
         """
         return sets_in(self.pruned_tree, self.pruned_tree.leaves, place)
 
     def box_of(self, codes: NDArray[np.int32]) -> NDArray[np.intp]:
-        """Return the box of each row of positions, from 0; -1 of a value outside its domain."""
+        """Return the leaf of each row of positions, from 0, or -1 for a value outside."""
         found = self.pruned_tree.place(codes)
         number = np.full(len(self.pruned_tree) + 1, -1)
         number[self.pruned_tree.leaves] = np.arange(self.n_groups)
         return number[found]
 
     def numbers_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the number of each row's box in every column; -1 of a value outside its domain.
+        """Return the number of each row's leaf in every column, or -1 for a value outside.
 
-        A row with such a value is in no box: its other columns are 0.
+        A row with such a value belongs to no leaf. Its other columns are 0.
         """
         boxes = np.maximum(self.box_of(codes), 0)[:, None]
         return np.where(codes < 0, -1, boxes).astype(np.int32)
 
     def keys_of(self, numbers: NDArray[np.int32]) -> NDArray[Any]:
-        """Return one key of each row of `numbers_of`, the same for rows of one box."""
+        """Return a key for each row of `numbers_of`, the same for rows of one leaf."""
         return numbers[:, 0]
 
     def list_shown(
         self, numbers: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], tuple[NDArray[np.bool_], ...]]:
-        """Return the labels of boxes: the number of an interval by column, and its values.
+        """Return the labels of leaves: interval numbers by column, and each interval's values.
 
-        `numbers` are boxes as from `numbers_of`. The values are, by column, (intervals, values)
-        bool.
+        `numbers` are leaves in the form of `numbers_of`. The values are (intervals, values) bool
+        for each column.
         """
         sets, number = zip(*(self.sets_of(i) for i in range(len(self.domains))), strict=True)
         return np.column_stack([own[numbers[:, 0]] for own in number]), sets
 
     def describe(self) -> str:
-        """Write every box, for the holder alone: ends are raw values."""
+        """Return every leaf as text, for the holder only: ends are raw values."""
         columns = []
         for place, domain in enumerate(self.domains):
             sets, number = self.sets_of(place)
@@ -164,7 +167,7 @@ class TreePolicy(BriefRepr):
         return "\n".join(", ".join(box) for box in zip(*columns, strict=True))
 
     def to_data(self) -> dict[str, Any]:
-        """Return which tree of the kit it is, how far pruned, and which nodes are merged."""
+        """Return the number of the kit's tree, the number of pruned links, and the merged nodes."""
         merged = {"merged": list(self.merged)} if self.merged else {}
         return {"family": "tree", "tree": self.number, "pruned": self.links, **merged}
 
@@ -172,7 +175,12 @@ class TreePolicy(BriefRepr):
     def from_data(
         cls, domains: Sequence[ValueDomain], trees: Sequence[BoxTree], data: Mapping[str, Any]
     ) -> TreePolicy:
-        """Read back what `to_data` wrote, of a kit of these trees."""
+        """Build a policy from the data of `to_data`, given the kit's trees.
+
+        Raises
+        ------
+        RequestError : the data is incomplete, or the kit has no such tree, link or node.
+        """
         number, links = (data.get(name) for name in ("tree", "pruned"))
         merged = data.get("merged", [])
         if set(data) - {"merged"} != {"family", "tree", "pruned"} or not (
@@ -194,7 +202,7 @@ class TreePolicy(BriefRepr):
 def sets_in(
     tree: BoxExtents, boxes: NDArray[np.integer[Any]], place: int
 ) -> tuple[NDArray[np.bool_], Nodes]:
-    """Return the sets of values that some boxes of a tree have of a column; see `sets_of`."""
+    """Return the sets of values of a column in some nodes of a tree. See `TreePolicy.sets_of`."""
     low, high = (ends[boxes, place] for ends in tree.bounds)
     keys = np.column_stack([low, high, tree.sets[boxes, place]])
     _, first, number = np.unique(keys, axis=0, return_index=True, return_inverse=True)

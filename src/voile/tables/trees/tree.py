@@ -1,4 +1,4 @@
-"""A tree of boxes, and the nested family of policies that pruning its weakest links leaves."""
+"""Define a tree of nodes, and the nested policies that result from pruning its weakest links."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ UNCUT = -1
 
 
 class BoxExtents(ABC):
-    """The values that boxes have in each column."""
+    """The values of nodes in each column."""
 
     sizes: tuple[int, ...]
 
     @property
     @abstractmethod
     def is_free(self) -> NDArray[np.bool_]:
-        """(columns,) which columns have no order."""
+        """Return a mask (columns,) of the columns without an order."""
 
     @property
     @abstractmethod
     def bounds(self) -> tuple[Nodes, Nodes]:
-        """(boxes, columns) first and last position of every box, both included.
+        """Return the first and the last position of every node, (boxes, columns), both included.
 
-        In a column without an order, a box may lack some positions between: see `sets`.
+        In a column without an order, a node may lack some positions in between. See `sets`.
         """
 
     @property
     @abstractmethod
     def sets(self) -> NDArray[np.int64]:
-        """(boxes, columns) the positions of every box in a column without an order, a bit each."""
+        """Return the positions of nodes in columns without an order, (boxes, columns), as bits."""
 
     def find_positions(self, boxes: NDArray[np.integer[Any]], column: int) -> NDArray[np.bool_]:
-        """Return the positions that boxes have in a column, (boxes, positions)."""
+        """Return the positions of nodes in a column, (boxes, positions) bool."""
         at = np.arange(self.sizes[column])
         if self.is_free[column]:
             return np.asarray(self.sets[boxes, column, None] >> at & 1 == 1)
@@ -52,18 +52,19 @@ class BoxExtents(ABC):
 
 @dataclass(frozen=True, eq=False)
 class BoxTree(BoxExtents, BriefRepr):
-    """Boxes of a product of domains, each cut in two or not; box 0 is the whole.
+    """A binary tree over a product of domains, stored as arrays of nodes. Node 0 is the root.
 
     Parameters
     ----------
-    sizes : values in each domain.
-    column, cut : (boxes,) the column that a box is cut in, and after which position. For a column
-        without an order, `cut` has the positions of the first part, a bit each.
-    part : (boxes,) the first of its two parts, which the other follows; -1 of a box not cut.
-    last : (boxes,) the number of pruned links up to which a box is still cut. Pruning goes link by
-        link, so a box is cut in the policies of 0 to `last` pruned links. -1 for a box that is not
-        cut.
-    free : which columns have no order; () where all have one.
+    sizes : the number of values of each domain.
+    column, cut : (boxes,) the column in which a node is split, and the position after which it is.
+        For a column without an order, `cut` is the set of the first child's positions, one bit
+        each.
+    part : (boxes,) the first of a node's two children. The second follows it. -1 for a leaf.
+    last : (boxes,) the largest number of pruned links at which a node is still split. Links are
+        pruned one by one, so a node is split in the policies of 0 to `last` pruned links. -1 for a
+        leaf.
+    free : whether each column has no order. Empty if all columns have one.
     """
 
     sizes: tuple[int, ...]
@@ -77,19 +78,22 @@ class BoxTree(BoxExtents, BriefRepr):
         return len(self.part)
 
     def is_cut_after(self, links: int, merged: Sequence[int] = ()) -> NDArray[np.bool_]:
-        """Return (boxes,) which boxes are cut with that many links pruned and some boxes merged."""
+        """Return a mask (boxes,) of the nodes still split after pruning and merging.
+
+        `links` weakest links are pruned, and the nodes in `merged` are not split.
+        """
         kept = self.last >= links
         for box in merged:
             kept[box] = False
         if len(merged):
-            for box in range(1, len(self)):  # a box comes after the one that it is part of
+            for box in range(1, len(self)):  # a node comes after its parent
                 kept[box] &= kept[self.parents[box]]
         return kept
 
     def prune_links(self, links: int, merged: Sequence[int] = ()) -> BoxTree:
-        """Return the tree without what that many links take, boxes renumbered in the same order.
+        """Return the tree after pruning that many links, with nodes renumbered in the same order.
 
-        merged : boxes that are not cut either.
+        `merged` are further nodes that are not split.
         """
         kept = self.is_cut_after(links, merged)
         stays = np.ones(len(self), dtype=np.bool_)
@@ -104,12 +108,15 @@ class BoxTree(BoxExtents, BriefRepr):
 
     @property
     def links(self) -> int:
-        """How many links there are to prune."""
+        """Return the number of links that can be pruned."""
         return int(self.last[self.part >= 0].max(initial=UNCUT)) + 1
 
     @property
     def is_whole(self) -> bool:
-        """Whether each box but the first is part of one that comes before it, and cut inside."""
+        """Return whether each node except the root has an earlier parent that is split inside it.
+
+        Pruning must be nested as well: a child is not split in more policies than its parent.
+        """
         is_cut = np.flatnonzero(self.part >= 0)
         one = self.part[is_cut]
         held = np.sort(np.concatenate([[0], one, one + 1]))
@@ -128,7 +135,7 @@ class BoxTree(BoxExtents, BriefRepr):
 
     @cached_property
     def parents(self) -> Nodes:
-        """(boxes,) the box that each is part of; -1 of the whole."""
+        """Return the parent of each node, (boxes,), or -1 for the root."""
         parents = np.full(len(self), UNCUT, dtype=np.int32)
         is_cut = np.flatnonzero(self.part >= 0)
         parents[self.part[is_cut]] = parents[self.part[is_cut] + 1] = is_cut
@@ -136,7 +143,7 @@ class BoxTree(BoxExtents, BriefRepr):
 
     @cached_property
     def leaves(self) -> NDArray[np.intp]:
-        """The boxes that are not cut, in order."""
+        """Return the leaves, in order."""
         return np.flatnonzero(self.part < 0)
 
     @property
@@ -149,7 +156,7 @@ class BoxTree(BoxExtents, BriefRepr):
 
     @cached_property
     def widths(self) -> Floats:
-        """(boxes, columns) how many positions every box has."""
+        """Return the number of positions of every node, (boxes, columns)."""
         low, high = self.bounds
         bits = np.arange(max(self.sizes) if self.free else 0)
         counted = (self.sets[..., None] >> bits & 1).sum(axis=-1)
@@ -167,14 +174,14 @@ class BoxTree(BoxExtents, BriefRepr):
         return bounds(sizes, self.is_free, self.column, self.cut, self.part)
 
     def place(self, codes: NDArray[np.int32]) -> Nodes:
-        """Return the uncut box of each row of positions; -1 of a row with a value outside."""
+        """Return the leaf of each row of positions, or -1 for a row with a value outside."""
         from voile.tables.trees.kernels.place import place
 
         codes = np.ascontiguousarray(codes)
         return place(codes, self.is_free, self.column, self.cut, self.part)
 
     def add_up(self, codes: NDArray[np.int32], weight: Floats) -> Floats:
-        """Return the weight of the rows in each box, (boxes,); a value below 0 may be any."""
+        """Return the weight of the rows in each node, (boxes,). Values below 0 may be any value."""
         from voile.tables.trees.kernels.place import add_up
 
         codes = np.ascontiguousarray(codes)

@@ -1,1 +1,1 @@
-"""Implement the verbs of the tables wing, one file a verb, and their shared code."""
+"""Implement the verbs of the tables module, one file for each verb, and their shared code."""

@@ -1,4 +1,4 @@
-"""The wing's third verb: apply streams a source through a policy into a release."""
+"""Apply a policy to a source: the third verb, which streams the source into a release."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudony
 def prepare(
     kit: StoredKit, chosen: Chosen, source: Source, options: ApplyOptions
 ) -> _TablesApplying:
-    """Decide the output of each column of a source, and which groups may be released.
+    """Plan the output of each column of a source, and determine the groups that may be released.
 
     Raises
     ------
@@ -166,7 +166,12 @@ def _check_name_of_classes(source: Source) -> None:
 
 
 def _rescore_choice(chosen: Chosen, content: TablesContent, policy: KitPolicy) -> Chosen:
-    """Score the policy again, since a person may have edited its file; refuse a forbidden one."""
+    """Score the policy again, since its file may have been edited.
+
+    Raises
+    ------
+    InfeasibleError : the policy breaks the kit's constraints.
+    """
     if isinstance(policy, Policy):
         _check_feasible(content.space, policy)
     number = content.family.number_of(policy)
@@ -191,7 +196,7 @@ def _check_feasible(space: CountedSpace, policy: Policy) -> None:
 
 
 def _check_implied(least: int, k: int) -> None:
-    """Refuse marginals that imply counts of few people."""
+    """Raise an error if marginals imply counts of few people."""
     if least < least_of(k):
         raise InfeasibleError(
             f"the marginals imply a count of fewer than {least_of(k)} people",
@@ -201,7 +206,7 @@ def _check_implied(least: int, k: int) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _TablesApplying(ApplyingStep[Any, AnyPublished]):
-    """Generalise rows by a policy, and suppress those whose group breaks the constraints."""
+    """The step that generalises rows by a policy, and suppresses groups that break constraints."""
 
     stating = STATING
     searches_values = True
@@ -235,7 +240,7 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
         if (counted := found["counted"]) is None:
             return step
         content, policy = with_counts(self.content, unpack_counts(counted)), self.policy
-        assert not isinstance(policy, PersonPolicy)  # which is never counted again
+        assert not isinstance(policy, PersonPolicy)  # policies per person do not support --recount
         return replace(
             step,
             content=content,
@@ -244,7 +249,7 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
         )
 
     def make(self, batch: SourceBatch) -> BatchOutcome[Any]:
-        """Make the output columns; set aside rows with a value that is in no interval."""
+        """Return the output columns of a batch, and reject rows with a value in no interval."""
         recoded = self.recoder(batch.rows, batch.numbers)
         suppressed = recoded.suppressed | np.isin(batch.numbers, self.left_out)
         outside = recoded.intervals.T < 0
@@ -273,7 +278,7 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
         return self.showing.conclude(summary, bounds=self.bounds)
 
     def finish(self, columns: Sequence[pa.Array], known: AnyPublished) -> list[pa.Array]:
-        """Name the intervals by the values that released rows have."""
+        """Name the intervals by the values of released rows."""
         made = list(zip(self.outputs, columns, strict=True))
         finished = [array for output, one in made for array in output.write_cells(one, known)]
         if self.class_ids is None:
@@ -283,7 +288,7 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
         return [*finished, self.class_ids(codes)]
 
     def measure(self, written: WrittenRelease[AnyPublished]) -> tuple[GateFinding, ...]:
-        """Measure the release by its own groups, and compare it with the kit's constraints."""
+        """Measure the release by its own groups, and check it against the kit's constraints."""
         content, codebook = self.content, written.known.codebook
         others = {*content.roles.of(*AS_IT_IS, "identifier"), CLASS.name}
         labels = [name for name in self.schema.names if name not in others]
@@ -344,7 +349,7 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
         return find_small_areas(space.domains, space.counts, space.population)
 
     def public_manifest(self, figures: Mapping[str, float], known: AnyPublished) -> dict[str, Any]:
-        """Return the intervals, the constraints, and figures that single nobody out."""
+        """Return the intervals, the constraints, and figures that single out nobody."""
         space, risk = self.content.space, self.content.measures["risk"].figure
         predicted = self.chosen.figures
         shown = ["mean_risk", "max_risk"]
@@ -388,7 +393,10 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
         return shown
 
     def _describe_columns(self) -> list[dict[str, str]]:
-        """Describe the release's columns; nobody can know a class id of a person beforehand."""
+        """Describe the release's columns. A class id has the role of an identifier.
+
+        Nobody can know the class id of a person beforehand.
+        """
         made = {
             field.name: {"from": output.source, "what": output.what, "role": output.role}
             for output in self.outputs
@@ -409,5 +417,5 @@ class _TablesApplying(ApplyingStep[Any, AnyPublished]):
 
 
 def _marginals(found: Sequence[ColumnMarginal]) -> dict[str, Any]:
-    """Return the part of a manifest that has marginals, where there are any."""
+    """Return the part of a manifest for marginals, or nothing if there are none."""
     return {"marginals": [one.to_data() for one in found]} if found else {}

@@ -1,4 +1,4 @@
-"""Run the wing's sixth verb: assess a release of any origin against its original."""
+"""Assess a release of any origin against its original: the sixth verb."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def assess(
     seed: int | None,
     progress: ProgressHook,
 ) -> ReleaseAssessment:
-    """Read a release of any origin, match its rows, count its risks and losses, and attack it.
+    """Read a release of any origin, match its rows, measure its risks and losses, and attack it.
 
-    Both tables are held in memory. Cells that cannot be read count as released exactly.
+    Both tables are loaded into memory. Cells that cannot be read count as released exactly.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def assess(
     if options.synthetic:
         return assess_synthetic(stage, draws, progress)
     progress("reading the release", 0)
-    stage.codebook  # noqa: B018 - a cell that is damaged is found first
+    stage.codebook  # noqa: B018 - report damaged cells first
     progress("matching rows", 0)
     rows = ForeignRows.of(stage)
     figures = _figures(stage, rows)
@@ -99,7 +99,7 @@ def assess(
 
 
 def _check_released(released: Source, roles: Roles) -> None:
-    """Refuse a release that has none of the columns that are assessed."""
+    """Raise an error if a release has none of the assessed columns."""
     quasi = roles.of("quasi")
     if not any(released_as(name, released.columns) for name in quasi):
         raise RequestError(
@@ -110,7 +110,7 @@ def _check_released(released: Source, roles: Roles) -> None:
 
 
 def _figures(stage: ForeignTablesStage, released: ForeignRows) -> dict[str, float]:
-    """Count the figures that a release of voile's own has."""
+    """Compute the figures that a release made by voile has."""
     book, counts = stage.codebook, stage.space.counts
 
     def people_of(groups: pa.Table) -> np.ndarray[Any, Any]:
@@ -121,7 +121,7 @@ def _figures(stage: ForeignTablesStage, released: ForeignRows) -> dict[str, floa
 
 
 def _count_values(stage: ForeignTablesStage, codes: Collection[str]) -> dict[str, float]:
-    """Count the released cells with values of Safe Harbor's categories; `codes` are pseudonyms."""
+    """Count released cells with values of Safe Harbor's categories. `codes` are pseudonyms."""
     areas = find_small_areas(stage.space.domains, stage.space.counts, stage.space.population)
     cells = TableSource(stage.cells, stage.released_source.name, "memory")
     return figures_of(count_safe_harbor(cells, codes, CENSUS_AREAS if areas is None else areas))
@@ -130,9 +130,9 @@ def _count_values(stage: ForeignTablesStage, codes: Collection[str]) -> dict[str
 def _measure_losses(
     stage: ForeignTablesStage, released: ForeignRows, matches: float
 ) -> tuple[dict[str, float], dict[str, Any]]:
-    """Return the figures next to the original's, and the losses with each column's detail.
+    """Return the figures compared with the original's, and the losses with each column's detail.
 
-    matches : the expected ones of the release.
+    `matches` are the expected matches of the release.
     """
     shown = ~released.is_suppressed
     placed, labels = _place_rows(stage, released, shown)
@@ -150,7 +150,7 @@ def _measure_losses(
 def _place_rows(
     stage: ForeignTablesStage, released: ForeignRows, shown: NDArray[np.bool_]
 ) -> tuple[PlacedRows, ReleasedLabels]:
-    """Return the original's rows with the released box of each, and the boxes' labels."""
+    """Return the original's rows with the released leaf of each, and the leaves' labels."""
     group = np.full(len(stage.positions), NOT_RELEASED, dtype=np.int64)
     boxes, box = np.unique(stage.released_cells, axis=0, return_inverse=True)
     group[stage.rows[shown]] = box.ravel()[shown]
@@ -164,7 +164,7 @@ def _place_rows(
 
 
 def _find_covered(stage: ForeignTablesStage) -> list[NDArray[np.bool_]]:
-    """Return the values that each label covers; an unread cell stands for its rows' values."""
+    """Return the values that each label covers. An unread cell covers the values of its rows."""
     covered = [held.copy() for held in stage.codebook.holds]
     for d, column in enumerate(stage.codebook.columns):
         unread = column.how[stage.released_cells[:, d]] == UNREAD
@@ -202,7 +202,7 @@ def _pseudonyms(stage: ForeignTablesStage, keys: Evidence) -> dict[str, str]:
 
 
 def _reading(stage: ForeignTablesStage) -> dict[str, Any]:
-    """Describe how cells were read and rows matched, in counts of rows."""
+    """Describe how cells were read and rows matched, in numbers of rows."""
     book: ForeignCodebook = stage.codebook
     return {
         "rows": stage.cells.num_rows,

@@ -1,4 +1,4 @@
-"""The attacks on a release whose boxes overlap, with the adversary's means read by exact values."""
+"""Attack a release with overlapping leaves, with the adversary's tables read by exact values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ from voile.tables.verbs.attack_tasks import BY_REGISTER, THRESHOLDS, Task, attac
 def overlapping_attacks(
     stage: ForeignTablesStage, draws: Sequence[np.random.Generator]
 ) -> Iterator[Task]:
-    """Return the attacks that the adversary's means allow."""
+    """Return the attacks that the adversary's data allows.
+
+    Raises
+    ------
+    RequestError : the adversary knows kept columns, which these attacks do not support.
+    """
     if stage.options.knows:
         raise RequestError(
             "the released boxes overlap, and a register is then compared by quasi-identifiers",

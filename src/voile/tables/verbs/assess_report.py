@@ -1,4 +1,4 @@
-"""Report on a release that voile did not make."""
+"""Report on a release that another tool has made."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> t
 
 
 def in_short(assessment: ReleaseAssessment, audience: Audience) -> tuple[str, ...]:
-    """State the risk, the information loss, and the warnings."""
+    """Return sentences on the risk, the information loss, and the warnings."""
     facts, figures = assessment.facts, assessment.figures
     people, whole = figures["subjects"], size(facts["subjects"], audience)
     whom = "population" if facts["population_known"] else "original"
@@ -86,7 +86,7 @@ def _compare_matches(figures: Mapping[str, float], whom: str) -> Iterator[str]:
 
 
 def describe_safe_harbor(figures: Mapping[str, float]) -> str:
-    """State the released cells with values of HIPAA Safe Harbor's categories, and the categories.
+    """Return a sentence on released cells with values of HIPAA Safe Harbor's categories.
 
     >>> describe_safe_harbor({"safe_harbor_found": 2, "safe_harbor_found(dates)": 2})
     "2 released cells have a value of HIPAA Safe Harbor's 18 categories (dates: 2)."

@@ -1,4 +1,4 @@
-"""The rows of a release of any origin as the gate reads them: cells as text, and their people."""
+"""Read the rows of a release of any origin for the gate: cells as text, and their people."""
 
 from __future__ import annotations
 
@@ -27,9 +27,14 @@ Numbers = NDArray[np.int64]
 class ForeignRows(BriefRepr):
     """A release's rows, with one label as text for each released quasi-identifier.
 
-    table : the labels, and the other columns. labels : the names of the labels.
-    columns : the use of the columns. empty : by label, the texts that stand for no value.
-    everyone : the person of each row of the original. rows : the original's row of each row.
+    Attributes
+    ----------
+    table : the labels, and the other columns.
+    labels : the names of the label columns.
+    columns : the use of the columns.
+    empty : by label, the texts that mean no value.
+    everyone : the person of each row of the original.
+    rows : the original row of each released row.
     """
 
     shows = ("labels",)
@@ -43,11 +48,11 @@ class ForeignRows(BriefRepr):
 
     @classmethod
     def of(cls, stage: ForeignTablesStage) -> ForeignRows:
-        """Read the labels of a release, and the people of the original's rows that it matches.
+        """Read the labels of a release, and the people of the matched original rows.
 
         Raises
         ------
-        AssertionError : a row was matched with one of other values in a column that was kept.
+        AssertionError : a row was matched with a row of other values in a kept column.
         """
         cells, roles = stage.cells, stage.roles
         released = {name: released_as(name, cells.column_names) for name in roles.of("quasi")}
@@ -86,12 +91,12 @@ class ForeignRows(BriefRepr):
 
     @property
     def who(self) -> Numbers:
-        """(rows,) the person of each row."""
+        """Return the person of each row, (rows,)."""
         return self.everyone[self.rows]
 
     @property
     def is_suppressed(self) -> NDArray[np.bool_]:
-        """(rows,) whether every label of a row is suppressed."""
+        """Return whether every label of a row is suppressed, (rows,) bool."""
         found = np.ones(self.table.num_rows, dtype=np.bool_)
         for name, empty in self.empty.items():
             texts, places = encode_cells(self.table.column(name))
@@ -117,15 +122,16 @@ class ForeignRows(BriefRepr):
             )
 
     def first_rows(self, groups: pa.Table) -> Numbers:
-        """Return a row of each group of labels."""
+        """Return one row of each group of labels."""
         first = {row: number for number, row in enumerate(_tuples(self.table, self.labels))}
         return np.array([first[group] for group in _tuples(groups, self.labels)], dtype=np.int64)
 
 
 def _label(columns: Sequence[pa.ChunkedArray], nulls: int) -> pa.Array:
-    """Write one label for the released columns of a quasi-identifier.
+    """Return one label for the released columns of a quasi-identifier.
 
-    Null is a value where no more rows have it than the original's `nulls`, else it is suppressed.
+    Null is a value if at most `nulls` rows have it, the number in the original. Otherwise it is
+    suppressed.
     """
     texts = [_texts(column) for column in columns]
     rows = texts[0] if len(texts) == 1 else [_bounds(*pair) for pair in zip(*texts, strict=True)]
@@ -153,7 +159,7 @@ def _tuples(table: pa.Table, columns: Sequence[str]) -> list[tuple[str | None, .
 
 
 def _check_matched(stage: ForeignTablesStage, kept: Sequence[str]) -> None:
-    """Hold each released row to the original's row that it was matched with."""
+    """Check each released row against the original row with which it was matched."""
     rows = pa.array(stage.rows)
     for name in kept:
         if _texts(stage.originals.column(name).take(rows)) != _texts(stage.cells.column(name)):
@@ -161,7 +167,7 @@ def _check_matched(stage: ForeignTablesStage, kept: Sequence[str]) -> None:
 
 
 def _number_people(stage: ForeignTablesStage) -> Numbers:
-    """Number the person of each row of the original; a row without a subject is a person."""
+    """Number the person of each original row. A row without a subject is a separate person."""
     if stage.person is None:
         return np.arange(stage.originals.num_rows)
     names, places = encode_cells(stage.originals.column(stage.person))

@@ -1,4 +1,4 @@
-"""Prepare a release of any origin and its original: cells read, rows matched."""
+"""Prepare a release of any origin and its original: read the cells, and match the rows."""
 
 from __future__ import annotations
 
@@ -29,14 +29,18 @@ from voile.tables.verbs.options import AssessOptions
 from voile.tables.verbs.scene import TablesStage
 
 NAMES: tuple[Role, ...] = ("identifier", "drop")
-"""Roles of the original's columns that may name its rows."""
+"""The roles of the original's columns that may identify its rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class ForeignTablesStage(TablesStage):
-    """Hold the inputs of the attacks on a release of any origin.
+    """The inputs of the attacks on a release of any origin.
 
-    truth : the original. released : the release. rng : chooses among equal rows in matching.
+    Attributes
+    ----------
+    truth : the original.
+    released_source : the release.
+    rng : the source of random choices among equal rows in matching.
     """
 
     truth: Source
@@ -47,7 +51,7 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def space(self) -> TableCounts:
-        """The original's domains, and its people by combination."""
+        """Return the original's domains, and its people by combination."""
         return count_source(
             self.truth,
             None if self.options.population is None else [self.options.population],
@@ -64,14 +68,14 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def cells(self) -> pa.Table:
-        """The released records as they stand in the release."""
+        """Return the records with their cells as in the release."""
         rows = _as_text(self.released_source.read())
         name = self.options.counts
         return rows if name is None else _repeat_rows(rows, name, self.released_source.name)
 
     @cached_property
     def originals(self) -> pa.Table:
-        """The original's rows."""
+        """Return the original's rows."""
         return self.truth.read()
 
     @cached_property
@@ -95,18 +99,21 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def released_as(self) -> dict[str, tuple[str, ...]]:
-        """The released columns of each quasi-identifier."""
+        """Return the released columns of each quasi-identifier."""
         names = self.cells.column_names
         return {name: released_as(name, names) for name in self.roles.of("quasi")}
 
     @property
     def generalised_columns(self) -> list[str]:
-        """The released columns that stand for quasi-identifiers."""
+        """Return the released columns that represent quasi-identifiers."""
         return [name for own in self.released_as.values() for name in own]
 
     @cached_property
     def codebook(self) -> ForeignCodebook:
-        """Return the values of each cell; matched rows show if a range includes missing values."""
+        """Return the possible values of each cell.
+
+        The matched rows determine whether a range includes missing values.
+        """
         book, codes = self._exact_codebook
         if self.options.synthetic or not any(one.may_lack.any() for one in book.columns):
             return book
@@ -117,32 +124,32 @@ class ForeignTablesStage(TablesStage):
 
     @property
     def released_cells(self) -> NDArray[np.int32]:
-        """(rows, q) the cell numbers of released rows."""
+        """Return the cell numbers of released rows, (rows, q)."""
         return self._exact_codebook[1]
 
     @cached_property
     def positions(self) -> NDArray[np.int32]:
-        """(rows, q) the values of the original's rows."""
+        """Return the values of the original's rows, (rows, q)."""
         return self._exact_codebook[0].positions(self.originals, blank_is_unknown=False)
 
     @property
     def subject(self) -> str | None:
-        """The original's column of subjects."""
+        """Return the original's column of subjects."""
         return self.roles.subject
 
     @cached_property
     def kept_columns(self) -> list[str]:
-        """The columns that both have and that were not generalised; identifiers are none."""
+        """Return the columns in both tables that were not generalised, without identifiers."""
         return [name for name in self.roles.of(*AS_IT_IS) if name in self.cells.column_names]
 
     @property
     def sensitive(self) -> list[str]:
-        """The sensitive columns of the release."""
+        """Return the sensitive columns of the release."""
         return [name for name in self.kept_columns if name in self.roles.of("sensitive")]
 
     @cached_property
     def changed_columns(self) -> list[str]:
-        """The kept columns with values, or more rows of a value, than the original has."""
+        """Return the kept columns with values, or rows of a value, that the original lacks."""
         return [name for name in self.kept_columns if not self._is_as_it_was(name)]
 
     def _is_as_it_was(self, name: str) -> bool:
@@ -151,7 +158,7 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def strangers(self) -> NDArray[np.int64]:
-        """The released rows with a value of a changed column that no row of the original has."""
+        """Return the released rows with a value of a changed column that the original lacks."""
         foreign = np.zeros(self.cells.num_rows, dtype=np.bool_)
         for name in self.changed_columns:
             theirs = _count_cells(self.originals.column(name))
@@ -161,13 +168,13 @@ class ForeignTablesStage(TablesStage):
 
     @property
     def unknown_columns(self) -> list[str]:
-        """Released columns that the original has not: nobody knows them of a person beforehand."""
+        """Return the released columns that the original lacks, which nobody can know beforehand."""
         known = {*self.generalised_columns, *self.kept_columns}
         return [name for name in self.cells.column_names if name not in known]
 
     @cached_property
     def sides(self) -> RowSides:
-        """Released and original rows, to be paired."""
+        """Return the released and original rows to be paired."""
         columns = [name for name in self.kept_columns if name not in self.changed_columns]
         holds = [column.may_hold for column in self._exact_codebook[0].columns]
         pairs = [(self.cells.column(c), self.originals.column(c)) for c in columns]
@@ -176,7 +183,12 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
-        """The original's row of each released row."""
+        """Return the original row of each released row.
+
+        Raises
+        ------
+        RequestError : some released rows are not in the original.
+        """
         if self.key is not None:
             return self._by_key(self.key)
         sides = self.sides
@@ -196,7 +208,7 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def key(self) -> str | None:
-        """Return the column for matching rows: the requested one, or names in both."""
+        """Return the column for matching rows: the requested one, or a common identifier."""
         if self.options.key is not None:
             for source in (self.truth, self.released_source):
                 source.schema([self.options.key])
@@ -243,12 +255,12 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def released_by_value(self) -> IntervalRecords:
-        """The people of released rows, by their values in the original."""
+        """Return the people of released rows, by their values in the original."""
         return IntervalRecords(self.positions[self.rows], self.who[self.rows])
 
     @cached_property
     def register_by_value(self) -> IntervalRecords:
-        """Return the adversary's register by values, also those that the release does not show."""
+        """Return the adversary's register by values, including values absent from the release."""
         people = self._numbers(self.register_rows.column(self.person))
         return IntervalRecords(
             self.codebook.positions(self.register_rows, blank_is_unknown=True), people
@@ -256,7 +268,10 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def population_by_value(self) -> IntervalRecords:
-        """The population by values; one of a combination's people, or two that stand for more."""
+        """Return the population by values, with at most two people of each combination.
+
+        Two people suffice to show that a combination is not unique.
+        """
         counts = self.space.counts
         people = np.minimum(np.ceil(counts.population), 2).astype(np.int64)
         repeated = np.repeat(counts.codes, people, axis=0)
@@ -265,7 +280,7 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def held_out_by_value(self) -> IntervalRecords | None:
-        """The control by values."""
+        """Return the control people by values, or None."""
         if self.held_out_rows.num_rows == 0:
             return None
         codes = self.codebook.positions(self.held_out_rows, blank_is_unknown=False)
@@ -273,12 +288,12 @@ class ForeignTablesStage(TablesStage):
 
     @cached_property
     def rows_held_out(self) -> NDArray[np.int64]:
-        """The original's rows that were not released."""
+        """Return the original rows that were held out: none."""
         return np.zeros(0, dtype=np.int64)
 
     @cached_property
     def table(self) -> pa.Table:
-        """The released rows: cell numbers of generalised columns, and the kept columns."""
+        """Return the released rows: cell numbers of generalised columns, and the kept columns."""
         self.check_known()
         cells = zip(self.quasi, self.released_cells.T, strict=True)
         numbers = {name: pa.array(own, pa.int32()) for name, own in cells}
@@ -287,7 +302,7 @@ class ForeignTablesStage(TablesStage):
 
 
 def name_rows(rows: NDArray[np.int64]) -> str:
-    """Name the first of some rows by number, the first row of data being 1.
+    """Return the numbers of the first of some rows as text. The first row of data is 1.
 
     >>> name_rows(np.array([20])), name_rows(np.arange(5))
     ('row 21', 'rows 1, 2 and 3, and others')
@@ -306,7 +321,7 @@ def _count_cells(column: pa.ChunkedArray) -> Mapping[str, int]:
 def _alike(
     pairs: Sequence[tuple[pa.ChunkedArray, pa.ChunkedArray]], ours: int, theirs: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the rows of two tables by the text of their columns: equal rows, equal numbers."""
+    """Number the rows of two tables by the text of their columns: equal rows have equal numbers."""
     codes = np.zeros((ours + theirs, len(pairs)), dtype=np.int32)
     for place, columns in enumerate(pairs):
         numbers: dict[str, int] = {}
@@ -321,7 +336,7 @@ def _alike(
 
 
 def _as_text(rows: pa.Table) -> pa.Table:
-    """Return cells that are lists of values as the text of such a list."""
+    """Return the table with cells that are lists of values replaced by the text of a list."""
     for place, field in enumerate(rows.schema):
         if pa.types.is_list(field.type) or pa.types.is_large_list(field.type):
             cells = rows.column(place).to_pylist()
@@ -331,7 +346,7 @@ def _as_text(rows: pa.Table) -> pa.Table:
 
 
 def _repeat_rows(rows: pa.Table, name: str, where: str) -> pa.Table:
-    """Return each row as often as it counts."""
+    """Repeat each row the number of times given in the column of counts."""
     if name not in rows.column_names:
         raise RequestError(
             f"there is no column {name} that counts records",

@@ -1,10 +1,10 @@
-"""Rows that were drawn or perturbed: attacked, never counted by k or expected matches.
+"""Attack synthetic or perturbed rows, without figures such as k or expected matches.
 
-Nobody is behind one synthetic row, so groups and matches mean nothing. The attacks look for three
-leaks, each compared with people who were never in the original:
+A synthetic row represents no person, so groups and matches have no meaning. The attacks measure
+three leaks, each compared with people who were never in the original:
 
 - membership: a person was in the original,
-- singling out: one person alone fits a description found in the synthetic rows,
+- singling out: exactly one person fits a description derived from the synthetic rows,
 - inference: a person's sensitive value.
 """
 
@@ -33,15 +33,20 @@ from voile.tables.verbs.attack_tasks import Task, run_all
 from voile.tables.verbs.scene import number_values
 
 MOST_TARGETS = 2_000
-"""People of each side whose nearest synthetic row is looked for; of more, so many are drawn."""
+"""The largest number of people on each side to search the nearest row of. More are sampled."""
 SINGLED = 2
-"""Findings of singling out that mean something of rows that are nobody's."""
+"""The number of findings of singling out that have a meaning for synthetic rows."""
 
 
 def assess_synthetic(
     stage: ForeignTablesStage, draws: Sequence[np.random.Generator], progress: ProgressHook
 ) -> ReleaseAssessment:
-    """Attack synthetic rows, against a control of people who were not in the original."""
+    """Attack synthetic rows, with a control of people who were not in the original.
+
+    Raises
+    ------
+    RequestError : no control is given.
+    """
     if stage.options.control is None:
         raise RequestError(
             "synthetic rows are judged against people who were not in the original",
@@ -59,7 +64,7 @@ def assess_synthetic(
 
 
 def read_cells(stage: ForeignTablesStage) -> list[dict[str, int | str]]:
-    """Describe how many rows' cells of each column were read, and how."""
+    """Return, for each column, the number of cells that were read in each way."""
     return [
         {"column": one.column, **dict(zip(HOW, one.rows, strict=True))}
         for one in stage.codebook.columns
@@ -85,7 +90,7 @@ def _control(stage: ForeignTablesStage) -> IntervalRecords:
 
 
 def _membership(stage: ForeignTablesStage, rng: np.random.Generator) -> Evidence:
-    """Guess of two people, one of the original and one of the control, who was in it."""
+    """Guess which of two people was in the original: one was, and one is a control."""
     sides = [_some_of_each(one, rng) for one in (_originals(stage), _control(stage))]
     members, others = (_nearest(stage, one.codes) for one in sides)
     pairs = min(len(members), len(others))
@@ -125,15 +130,15 @@ def _membership(stage: ForeignTablesStage, rng: np.random.Generator) -> Evidence
 
 
 def _some_of_each(people: IntervalRecords, rng: np.random.Generator) -> IntervalRecords:
-    """Draw people, one row of each."""
+    """Draw people at random, with one row of each."""
     rows = first_of_each(np.sort(people.subject))
     rows = np.argsort(people.subject, kind="stable")[rows]
     return people.select(rng.permutation(rows)[:MOST_TARGETS])
 
 
 def _nearest(stage: ForeignTablesStage, values: Codes) -> NDArray[np.float64]:
-    """Return how near the nearest synthetic row is to each person's values."""
-    from voile.tables.foreign.kernels import nearest_box  # loads numba
+    """Return the distance of each person's values to the nearest synthetic row."""
+    from voile.tables.foreign.kernels import nearest_box  # imports numba
 
     book = stage.codebook
     far = flatten_columns([_distances(column) for column in book.columns])
@@ -141,7 +146,7 @@ def _nearest(stage: ForeignTablesStage, values: Codes) -> NDArray[np.float64]:
 
 
 def _distances(column: ForeignColumn) -> NDArray[np.float32]:
-    """Return how far each value is from each cell, (cells, values and one outside) in [0, 1]."""
+    """Return the distance of each value to each cell, (cells, values and one outside) in [0, 1]."""
     far = (~column.holds).astype(np.float32)
     if column.domain.is_scale:
         places = np.arange(far.shape[1])
@@ -172,7 +177,7 @@ def _singling_out(stage: ForeignTablesStage, rng: np.random.Generator) -> Eviden
 
 
 def _inference(stage: ForeignTablesStage, column: str, rng: np.random.Generator) -> Evidence:
-    """Guess a value from the nearest synthetic rows."""
+    """Guess a sensitive value from the nearest synthetic rows."""
     numbers = stage.values_of(column)
     book = stage.codebook
     first = [

@@ -1,4 +1,4 @@
-"""Run the wing's fourth verb: attack a release with an adversary's data and knowledge."""
+"""Attack a release with an adversary's data and knowledge: the fourth verb."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ RegrowPolicies: TypeAlias = Callable[[TablesScene, np.random.Generator], Sequenc
 
 @dataclass(frozen=True)
 class TableAttacks:
-    """List the adversaries of a table, each with one question.
+    """The attacks on a table, each with one question.
 
-    regrow : the attacks of an adversary who runs the program that made the release.
+    `regrow` lists the attacks of an adversary who runs the program that made the release.
     """
 
     regrow: RegrowPolicies
@@ -42,7 +42,12 @@ class TableAttacks:
         seed: int | None,
         progress: ProgressHook,
     ) -> tuple[Evidence, ...]:
-        """Act as several adversaries, one for each question, and score each by true identity."""
+        """Run several attacks, one for each question, and score each by true identity.
+
+        Raises
+        ------
+        RequestError : there is no attack to run.
+        """
         release.check_hash()
         scene = TablesScene(release, truth, options)
         release.check_source(truth, scene.true_rows.num_rows)
@@ -60,7 +65,7 @@ class TableAttacks:
 
 
 def list_tasks(scene: TablesScene, draws: Sequence[np.random.Generator]) -> list[Task]:
-    """List the attacks that the adversary's means allow, without regrowing."""
+    """List the attacks that the adversary's data allows, without regrowing."""
     tasks = [*(attacks_by_fit if scene.is_per_person else attacks_on)(scene, draws)]
     tasks += [(task, partial(run, draws[3])) for task, run in PolicyAttacks(scene).tasks]
     if scene.options.regrow and scene.is_per_person:

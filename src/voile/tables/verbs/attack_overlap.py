@@ -1,4 +1,4 @@
-"""The attacks on a release per person, in which boxes of rows overlap: by fit, value by value."""
+"""Attack a release per person, in which leaves of rows overlap, by exact values."""
 
 from __future__ import annotations
 
@@ -21,9 +21,13 @@ from voile.tables.verbs.scene import TablesScene
 
 
 def attacks_by_fit(scene: TablesScene, draws: Sequence[np.random.Generator]) -> Iterator[Task]:
-    """Yield the attacks that the adversary's means allow.
+    """Yield the attacks that the adversary's data allows.
 
-    A person is claimed once, by the row that fewest entries of the register fit.
+    A person gets one claim, from the row that the fewest entries of the register fit.
+
+    Raises
+    ------
+    RequestError : the adversary knows kept columns, which these attacks do not support.
     """
     if scene.options.knows:
         raise RequestError(
@@ -63,7 +67,7 @@ def attacks_by_fit(scene: TablesScene, draws: Sequence[np.random.Generator]) -> 
 
 @dataclass(frozen=True, eq=False)
 class CellValues:
-    """The raw cells of the adversary's tables and of the source, numbered alike by column."""
+    """The raw cells of the adversary's tables and of the source, with common numbers by column."""
 
     scene: TablesScene
 
@@ -79,7 +83,7 @@ class CellValues:
 
     @cached_property
     def _label_values(self) -> tuple[tuple[NDArray[np.bool_], ...], dict[str, NDArray[np.int32]]]:
-        """Return which values each label holds, and each table's rows by the number of a value."""
+        """Return the values of each label, and each table's rows by the number of a value."""
         holds, columns = [], []
         for column in self.scene.codebook.columns:
             held, numbers = self._read_column(column)
@@ -112,24 +116,27 @@ class CellValues:
 
     @property
     def holds(self) -> tuple[NDArray[np.bool_], ...]:
-        """By column, (labels, values) which values a label stands for."""
+        """Return the values that a label represents, by column (labels, values) bool."""
         return self._label_values[0]
 
     @property
     def released_records(self) -> IntervalRecords:
-        """The people of released rows, by their values in the source."""
+        """Return the people of released rows, by their values in the source."""
         return IntervalRecords(
             self._label_values[1]["released"], self.scene.released_records.subject
         )
 
     @property
     def register(self) -> IntervalRecords:
-        """Return the adversary's register; -1 for absent values."""
+        """Return the adversary's register, with -1 for absent values."""
         return IntervalRecords(self._label_values[1]["register"], self.scene.register_quasi.subject)
 
     @property
     def population(self) -> IntervalRecords:
-        """The population; one of a combination's people, or two that stand for more."""
+        """Return the population, with at most two people of each combination.
+
+        Two people suffice to show that a combination is not unique.
+        """
         codes, people = (
             self._label_values[1]["population"],
             np.minimum(self.scene.counted_population[1], 2),
@@ -141,6 +148,6 @@ class CellValues:
 
     @property
     def held_out(self) -> IntervalRecords | None:
-        """People who are not in the release."""
+        """Return people who are not in the release, or None."""
         codes = self._label_values[1]["held_out"]
         return IntervalRecords(codes, self.scene.held_out_people) if len(codes) else None

@@ -1,4 +1,4 @@
-"""The exact values of people as the adversary orders and numbers them, by the public codebook."""
+"""Order and number the exact values of people as an adversary can, with the public codebook."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ NOWHERE = np.iinfo(np.int64).min
 
 
 def places(column: CodedColumn, cells: Sequence[pa.ChunkedArray]) -> list[Places] | None:
-    """Number the cells of several tables equally, in the order in which the column can be cut.
+    """Number the cells of several tables equally, in the order in which the column can be split.
 
-    Numbers, dates and codes have their own order. Names are in the order of their rows in the first
-    table, most rows first. Anybody with all rows can compute this order. Null comes last.
-    Return None if the column is put into bins, since their edges are not public.
+    Numbers, dates and codes have their own order. Names are ordered by their rows in the first
+    table, in descending order. Anybody with all rows can compute this order. Null is last. The
+    result is None if the column is divided into bins, since their edges are not public.
     """
     parser, read, counted = column.parser, [], Counter[Any]()
     for number, one in enumerate(cells):
@@ -50,7 +50,7 @@ def places(column: CodedColumn, cells: Sequence[pa.ChunkedArray]) -> list[Places
 
 
 def _value(parser: CellParser, cell: Any) -> Any:
-    """Read a cell; what cannot be read is as good as missing."""
+    """Return a parsed cell, or None if it cannot be read."""
     try:
         return parser(cell)
     except NotInKind:
@@ -58,7 +58,7 @@ def _value(parser: CellParser, cell: Any) -> Any:
 
 
 def groups_of(codes: NDArray[np.int32], released: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the number of each row's group among the released ones; -1 of none."""
+    """Return the number of each row's group among the released ones, or -1 if there is none."""
     _, place = distinct_rows(np.concatenate([released, codes]))
     group = np.full(place.max(initial=-1) + 1, -1, dtype=np.int64)
     group[place[: len(released)]] = np.arange(len(released))
@@ -66,9 +66,10 @@ def groups_of(codes: NDArray[np.int32], released: NDArray[np.int32]) -> NDArray[
 
 
 def spans_of(column: CodedColumn) -> tuple[NDArray[np.int64], NDArray[np.bool_]] | None:
-    """Return first and last value of each interval, and which of these ends are cuts.
+    """Return the first and last value of each interval, and which of these ends are split points.
 
-    None of a column whose values have no numbers: decimals, names, codes of several widths.
+    The result is None if the values of a column have no numbers: decimals, names, codes of several
+    widths.
     """
     if any(entry.values for entry in column.entries):
         return None
@@ -84,7 +85,7 @@ def spans_of(column: CodedColumn) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
 
 
 def numbers_of(column: CodedColumn, cells: pa.ChunkedArray) -> NDArray[np.int64]:
-    """Number the exact values of released rows as the intervals' ends are."""
+    """Number the exact values of released rows in the same way as the ends of intervals."""
     number, _ = numbering(column)
     raw, place = encode_cells(cells)
     values = [_value(column.parser, cell) for cell in raw]

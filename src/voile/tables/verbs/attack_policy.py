@@ -1,7 +1,7 @@
-"""Attack the policy itself: list the attacks that apply to a release, and their inputs.
+"""List the attacks on the policy of a release, with their inputs.
 
-The adversary of these attacks reads the codebook and the constraints that the manifest states, and
-knows the algorithm. Nothing here is read from a kit.
+The adversary of these attacks reads the codebook and the constraints in the manifest, and knows the
+algorithm. Nothing is read from a kit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from voile.tables.verbs.scene import TablesScene
 
 @dataclass(frozen=True, eq=False)
 class PolicyAttacks:
-    """List the attacks that apply to a release, given the adversary's data."""
+    """The attacks on a policy that apply to a release, given the adversary's data."""
 
     scene: TablesScene
 
@@ -47,39 +47,39 @@ class PolicyAttacks:
 
     @cached_property
     def least(self) -> int:
-        """People whom any group holds, by k and by the largest risk."""
+        """Return the least number of people of any group, by k and by the largest risk."""
         return least_people(int(self.constraints["k"]), float(self.constraints["max_risk"]))
 
     @cached_property
     def diverse(self) -> list[str]:
-        """The sensitive columns that something is promised of."""
+        """Return the sensitive columns for which the manifest states rules."""
         types = self.scene.table.schema
         counted = [c for c in self.scene.sensitive if not pa.types.is_floating(types.field(c).type)]
         return counted if self._rules().are_diverse else []
 
     def _rules(self, *, ordered: bool = False) -> PromisedRules:
-        """Return the promised rules for every group; `ordered`: whether values are numbers."""
+        """Return the promised rules for every group. `ordered` means that values are numbers."""
         names = ("l_diversity", "entropy_l", "t_closeness")
         distinct, entropy, t = (float(self.constraints.get(name, 1)) for name in names)
         return PromisedRules(self.least, distinct, entropy, t, ordered)
 
     @cached_property
     def one_row_each(self) -> bool:
-        """Whether no person has several rows: otherwise k does not count rows."""
+        """Return whether no person has several rows. Otherwise k does not count rows."""
         who = self.scene.released_records.subject
         return len(np.unique(who)) == len(who)
 
     @property
     def reads_missing_cuts(self) -> bool:
-        """Whether a missing cut is informative: nothing was suppressed in its place."""
+        """Return whether a missing split is informative: no group was suppressed instead."""
         return self.one_row_each and not (self.constraints["suppress"] and not self.is_tree)
 
     @cached_property
     def tasks(self) -> list[tuple[str, Callable[[np.random.Generator], Evidence | None]]]:
-        """Return each attack that applies, by its name in the progress display."""
+        """Return each attack that applies, with its name in the progress display."""
         found: list[tuple[str, Callable[[np.random.Generator], Evidence | None]]] = []
         options = self.scene.options
-        if self.scene.is_per_person:  # the others take disjoint boxes
+        if self.scene.is_per_person:  # the other attacks need disjoint leaves
             return [("reading box ends", self.faces)]
         if options.register_ is not None or options.population is not None:
             found.append(("looking for absences", lambda _: self.absences()))
@@ -94,7 +94,7 @@ class PolicyAttacks:
         return found
 
     def absences(self) -> Evidence:
-        """Name people of the register, or of the population, who are not in the source."""
+        """Find people of the register, or of the population, who are not in the source."""
         scene, codebook = self.scene, self.scene.codebook
         table, weights, who = self._everybody
         codes = scene.counted_codes if who is None else scene.register_quasi.codes
@@ -118,7 +118,8 @@ class PolicyAttacks:
     ) -> NDArray[np.int64]:
         """Return how many people of each row of a population are in the source.
 
-        No more than it counts; of rows of one combination, the first has them.
+        The number is at most the people of the row. Among rows of one combination, only the first
+        has any.
         """
         inside, own = self._places(source, table)
         combinations, place = distinct_rows(np.concatenate([inside, own]))
@@ -130,7 +131,7 @@ class PolicyAttacks:
 
     @cached_property
     def _everybody(self) -> tuple[pa.Table, NDArray[np.int64], NDArray[np.int64] | None]:
-        """Rows of the population, the people of each, and who they are where that is known."""
+        """Return rows of the population, the people of each, and their identities or None."""
         if self.scene.options.register_ is not None:
             table = self.scene.register_rows
             people = np.ones(table.num_rows, dtype=np.int64)
@@ -139,7 +140,7 @@ class PolicyAttacks:
         return table, people, None
 
     def downcoding(self, rng: np.random.Generator) -> Evidence | None:
-        """Name exact values of boxes that k would have cut."""
+        """Name exact values in leaves that k alone would have split."""
         table, weights, _ = self._everybody
         if not set(self.scene.quasi) <= set(table.column_names):
             return None
@@ -151,7 +152,7 @@ class PolicyAttacks:
         )
 
     def faces(self, rng: np.random.Generator) -> Evidence | None:
-        """Read the ends of boxes."""
+        """Read the boundaries of leaves."""
         codebook = self.scene.codebook
         assert isinstance(codebook, BoxCodebook)
         boxes = np.array(codebook.boxes, dtype=np.int32).reshape(-1, len(codebook.columns))
@@ -178,7 +179,7 @@ class PolicyAttacks:
         )
 
     def minimality(self, column: str, rng: np.random.Generator) -> Evidence | None:
-        """Infer a sensitive column from missing cuts."""
+        """Infer a sensitive column from missing splits."""
         scene = self.scene
         control = scene.held_out_rows
         released, others = self._exact(self._released_cells, control)
@@ -199,18 +200,18 @@ class PolicyAttacks:
 
     @cached_property
     def _released_cells(self) -> pa.Table:
-        """The source's cells of the released rows."""
+        """Return the source's cells of the released rows."""
         return self.scene.true_rows.take(pa.array(self.scene.rows))
 
     def _exact(self, *tables: pa.Table) -> list[ExactRows]:
-        """Return the exact values of rows, of the columns whose order is public."""
+        """Return the exact values of rows, for the columns with a public order."""
         released, ids = distinct_rows(self.scene.released_records.codes)
         others = (groups_of(self.scene.codebook.recode(t), released) for t in tables[1:])
         groups = [ids.astype(np.int64), *others]
         return [ExactRows(p, g) for p, g in zip(self._places(*tables), groups, strict=True)]
 
     def _places(self, *tables: pa.Table) -> list[NDArray[np.int32]]:
-        """Return the places of values, of the columns whose order is public."""
+        """Return the positions of values, for the columns with a public order."""
         placed = (
             places(column, [table.column(column.column) for table in tables])
             for column in self.scene.codebook.columns
@@ -221,7 +222,7 @@ class PolicyAttacks:
         return [np.column_stack(one) for one in zip(*own, strict=True)]
 
     def _sensitive(self, name: str, control: pa.Table) -> tuple[SensitivePeople, NDArray[np.int64]]:
-        """Number a sensitive column's values, numbers in their order, in release and control."""
+        """Number a sensitive column's values in release and control, in order if numeric."""
         columns = [self.scene.table.column(name), control.column(name)]
         cells = [encode_cells(column) for column in columns]
         texts = [[None if c is None else str(c) for c in own] for own, _ in cells]

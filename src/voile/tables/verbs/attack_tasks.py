@@ -1,4 +1,4 @@
-"""The attacks on a table that any maker's release is given: to link, single out, and infer."""
+"""List the attacks on a table that apply to a release of any origin: link, single out, infer."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ BY_REGISTER = Note(
 THRESHOLDS = (0.0, 0.5, 0.9)
 Task = tuple[str, Callable[[], Evidence | None]]
 Ways = tuple[Callable[..., Evidence], Callable[..., Evidence], Callable[..., Evidence]]
-"""How to link, to single out and to infer, where a release is attacked in another way."""
+"""Functions that link, single out and infer, for releases that need other attacks."""
 
 
 def attacks_on(
     stage: TablesStage, draws: Sequence[np.random.Generator], ways: Ways | None = None
 ) -> Iterator[Task]:
-    """Yield the attacks on a table that the adversary's means allow, on a release of any origin."""
+    """Yield the attacks that the adversary's data allows, for a release of any origin."""
     linking, singling, inferring = draws[:3]
     link, single_out, infer = ways or (_linkage, _singling_out, infer_values)
     if stage.options.register_ is not None:
@@ -40,7 +40,7 @@ def attacks_on(
 
 
 def run_all(tasks: Sequence[Task], progress: ProgressHook) -> tuple[Evidence, ...]:
-    """Run attacks one after the other; those that had nothing to attack return None."""
+    """Run attacks one after another. Attacks without a target are left out of the result."""
     step, found = ProgressSteps(progress, len(tasks)), []
     for task, run in tasks:
         step(task)
@@ -74,7 +74,7 @@ def _singling_out(scene: TablesStage, rng: np.random.Generator) -> Evidence:
 
 
 def infer_values(scene: TablesStage, column: str, rng: np.random.Generator) -> Evidence:
-    """Guess a sensitive column by the released labels."""
+    """Guess a sensitive column from the released labels."""
     return inference(
         scene.cases(column),
         columns=scene.quasi,

@@ -1,4 +1,4 @@
-"""The wing's second verb: choose picks one policy of the frontier."""
+"""Choose one policy of the frontier: the second verb."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def _beating(policies: TablesPolicies, rules: Constraints, name: str) -> int:
 
 
 def _held_to(rules: Constraints, name: str) -> str:
-    """Name the limits that the kit's policies keep and the reference policy need not."""
+    """Describe the limits that the kit's policies meet and the reference policy need not."""
     limits = [f"k = {rules.k:g}"] * (rules.k > 1)
     limits += [f"a largest risk of {rules.max_risk:g}"] * (rules.max_risk < 1)
     return f"; the kit's policies keep {' and '.join(limits)}, and {name} need not" * bool(limits)
 
 
 def _remedy(policies: TablesPolicies, score: PolicyScore, rules: Constraints) -> str:
-    """Name the nearest policy, and the limit of the fit that another one may come of."""
+    """Describe the nearest policy, and the option of the fit that may give another one."""
     frontier = policies.frontier
     within = np.flatnonzero(frontier.risk <= score.risk)
     least = float(frontier.risk.min(initial=1.0))

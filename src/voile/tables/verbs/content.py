@@ -1,4 +1,4 @@
-"""Convert the content of a tables kit between memory and the kit's tables and facts."""
+"""Convert the content of a tables kit between objects in memory and the kit's tables and facts."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ FIGURES = (
     *("loss", "distribution", "resolution", "max_risk", "expected_matches", "mean_risk"),
     *("suppressed", "ncp"),
 )
-"""The figures of a policy on the frontier's table; a screen shows the first."""
+"""The figures of a policy in the frontier's table. The screen shows the first ones."""
 
 
 @dataclass(frozen=True)
 class RequestedMeasure:
-    """A measure that was searched for: its name as an option, its title and its formula."""
+    """A measure used in the search: its name as an option, its title and its formula."""
 
     name: str
     title: str
@@ -72,18 +72,18 @@ class RequestedMeasure:
 
     @property
     def figure(self) -> str:
-        """Return the name of its score among a policy's figures, as a risk."""
+        """Return the name of its score among a policy's figures, if it is a risk."""
         named = {"matches": "relative_risk", "estimated-matches": "estimated_relative_risk"}
         return named.get(self.name, "risk")
 
     def ours(self, kind: Kind) -> bool:
-        """Return whether it can be computed again: a kit contains no code, and runs none."""
+        """Return whether the measure can be computed again, since a kit contains no code."""
         return self.name in NAMES[kind]
 
 
 @dataclass(frozen=True, eq=False)
 class TablesPolicies(BriefRepr):
-    """Hold the parts of a kit for a choice: the frontier's table, and the policies by number."""
+    """The parts of a kit for a choice: the frontier's table, and the policies by number."""
 
     family: PolicyFamily
     frontier: Frontier
@@ -95,12 +95,17 @@ class TablesPolicies(BriefRepr):
 
     @classmethod
     def of(cls, kit: StoredKit) -> TablesPolicies:
-        """Read them; raise `DamagedError` if a part of a tables kit is missing."""
+        """Read the policies of a kit.
+
+        Raises
+        ------
+        DamagedError : a part of a tables kit is missing.
+        """
         return kit.read_content(cls.read_kit)
 
     @classmethod
     def read_kit(cls, kit: StoredKit) -> TablesPolicies:
-        """As `of`, within the reading of a whole kit."""
+        """Read the policies while reading a whole kit."""
         figures = ["number", "risk", *FIGURES]
         table = kit.table("frontier", numbers=figures, text=["family", "beats"], raw=["policy"])
         domains = read_domains(kit.facts["domains"], kit.tables["domains"])
@@ -119,7 +124,7 @@ class TablesPolicies(BriefRepr):
         return {"relative_risk": self.frontier.risk, "max_risk": largest}
 
     def beating(self, name: str) -> NDArray[np.intp]:
-        """Return the numbers of the policies that beat a named one."""
+        """Return the numbers of the policies that beat a reference policy."""
         return beating(self.frontier, self.mark_scores[name])
 
     def policy(self, number: int) -> KitPolicy:
@@ -132,15 +137,15 @@ class TablesPolicies(BriefRepr):
 
 @dataclass(frozen=True, eq=False)
 class TablesContent(BriefRepr):
-    """A fitted family: the space, its frontier, and what applying and explaining them needs.
+    """A fitted family: the space, its frontier, and the data needed to apply and explain policies.
 
-    - `figures` are the figures of each policy under any measures of the search.
+    - `figures` are the figures of each policy, for any measures of the search.
     - `marks` are the reference policies, such as ``safe-harbor``, scored without suppression.
-    - `absent` gives the reason for each policy that is not on this lattice.
+    - `absent` contains the reason for each policy that is not on this lattice.
     - `fraction` is the source's share of the population, if nothing more is known.
     - `found` describes the search.
     - `analysis` is the result of an analyst's own model under some policies, see
-      `Analysis.to_data`.
+      `SourceAnalysis.to_data`.
     """
 
     space: CountedSpace
@@ -162,7 +167,7 @@ class TablesContent(BriefRepr):
 
     @property
     def global_frontier(self) -> tuple[Frontier, NDArray[np.intp]]:
-        """The bit-strings on the frontier, as its policies, and the number of each."""
+        """Return the frontier of the bit-strings, and the number of each policy."""
         own = self.family.is_global
         bits = self.family.bits[self.family.members[own, 1]]
         risk, loss = self.frontier.risk[own], self.frontier.loss[own]
@@ -170,7 +175,7 @@ class TablesContent(BriefRepr):
 
     @property
     def promise(self) -> str:
-        """Return the unit of k: ``person``, all rows of a person; ``row``, the label of a row."""
+        """Return the unit of k: ``person`` (all rows of a person) or ``row`` (one row's label)."""
         return "person" if self.family.numbers else "row"
 
     def score(self, policy: KitPolicy) -> PolicyScore:
@@ -190,7 +195,7 @@ class TablesContent(BriefRepr):
         return scored
 
     def _look_up_score(self, policy: PersonPolicy) -> PolicyScore:
-        """Return the score of a policy per person, which the fit counted on the records."""
+        """Return the score of a policy per person, which the fit computed from the records."""
         number = self.family.number_of(policy)
         if number is None:
             raise RequestError(
@@ -205,9 +210,9 @@ class TablesContent(BriefRepr):
     def figures_of_policy(self, policy: KitPolicy) -> dict[str, float]:
         """Return a policy's risk, loss and measures, counted on the rows of this content.
 
-        The loss is the loss of the search. By default it is half the divergence loss and half the
-        entropy loss, with a suppressed record as fully lost. `choose`, `apply` and a ledger take
-        their figures of a policy from here. A policy of the frontier has its score already.
+        The loss is that of the search. By default it is half the divergence loss and half the
+        entropy loss, with a suppressed record as a full loss. `choose`, `apply` and a ledger take
+        their figures of a policy from here. A policy of the frontier is already scored.
         """
         score = self.score(policy)
         figures = {self.measures["risk"].figure: score.risk, "loss": score.loss}
@@ -217,7 +222,7 @@ class TablesContent(BriefRepr):
         return figures | self.space.disclosure(policy)
 
     def to_kit(self) -> StoredKit:
-        """Return the kit; it is private, since it holds raw values and small counts."""
+        """Return the kit. It is private, since it contains raw values and small counts."""
         space = self.space
         facts = {
             "policies": len(self.frontier),
@@ -286,11 +291,11 @@ class TablesContent(BriefRepr):
         )
 
     def beating(self, name: str) -> NDArray[np.intp]:
-        """Return the numbers of the policies that beat a named one."""
+        """Return the numbers of the policies that beat a reference policy."""
         return beating(self.frontier, self.mark_scores[name])
 
     def _beats(self) -> list[str]:
-        """Name the marks that each policy of the frontier beats."""
+        """Return the names of the reference policies that each policy of the frontier beats."""
         beaten: list[list[str]] = [[] for _ in range(len(self.frontier))]
         for name in self.mark_scores:
             for number in self.beating(name):
@@ -299,7 +304,12 @@ class TablesContent(BriefRepr):
 
     @classmethod
     def of(cls, kit: StoredKit) -> TablesContent:
-        """Read a kit back; raise `TamperedError` if a part of a tables kit is missing."""
+        """Read the content of a kit.
+
+        Raises
+        ------
+        DamagedError : a part of a tables kit is missing.
+        """
         return kit.read_content(cls._of)
 
     @classmethod
@@ -371,6 +381,9 @@ def measure_of(
     counts: CombinationCounts,
     weights: LossWeights,
 ) -> GroupMeasure | None:
-    """Return a measure of ours by its name; nothing else that a kit names is ever looked up."""
+    """Return one of voile's own measures by its name, or None.
+
+    No other name in a kit is ever looked up, since that could run code.
+    """
     asked = measures[kind]
     return measure_named(kind, asked.name)(counts, weights) if asked.ours(kind) else None

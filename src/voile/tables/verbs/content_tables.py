@@ -1,4 +1,4 @@
-"""The parts of a tables kit: from values in memory to facts and Arrow tables, and back."""
+"""Convert the parts of a tables kit between objects in memory and facts and Arrow tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def unpack_bits(raw: bytes, n_bits: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def policy_column(family: PolicyFamily) -> pa.Array:
-    """Return each policy as bytes: its bits, or its tree and how many links are pruned."""
+    """Return each policy as bytes: its bits, or its tree and its number of pruned links."""
     rows = [
         pack_bits(family.bits[at]) if tree == GLOBAL else np.array([tree, at], "<i4").tobytes()
         for tree, at in family.members.tolist()
@@ -41,7 +41,7 @@ def policy_column(family: PolicyFamily) -> pa.Array:
 
 
 def tree_table(trees: Sequence[BoxTree]) -> pa.Table:
-    """Return the boxes of trees, one after the other."""
+    """Return the nodes of trees, one tree after another."""
     names = ("column", "cut", "part", "last")
     arrays = [
         np.concatenate([np.zeros(0, np.int32), *(getattr(tree, name) for tree in trees)])
@@ -54,7 +54,12 @@ def tree_table(trees: Sequence[BoxTree]) -> pa.Table:
 def read_family(
     domains: Sequence[ValueDomain], frontier: pa.Table, boxes: pa.Table, numbers: tuple[int, ...]
 ) -> PolicyFamily:
-    """Read the policies of a kit back."""
+    """Read the policies of a kit.
+
+    Raises
+    ------
+    DamagedError : a policy has a tree or links that the kit lacks.
+    """
     n_bits = sum(len(domain) - 1 for domain in domains)
     bits: list[NDArray[np.bool_]] = []
     members: list[tuple[int, ...]] = []
@@ -83,11 +88,11 @@ def read_family(
 def read_trees(
     domains: Sequence[ValueDomain], boxes: pa.Table, numbers: tuple[int, ...]
 ) -> tuple[BoxTree, ...]:
-    """Read trees back, of records of so many rows in turn.
+    """Read trees. `numbers` are the numbers of rows of the records, in turn.
 
     Raises
     ------
-    DamagedError : a box is cut as no box can be.
+    DamagedError : the nodes of a tree are inconsistent.
     """
     number = boxes.column("tree").to_numpy()
     arrays = [
@@ -113,7 +118,7 @@ def domain_facts(domain: ValueDomain) -> dict[str, Any]:
 
 
 def domain_table(domains: Sequence[ValueDomain]) -> pa.Table:
-    """List the values of every domain, in order, and which of them are public."""
+    """Return the values of every domain, in order, and whether each is public."""
     return pa.table(
         {
             "column": [d.column for d in domains for _ in d.values],
@@ -149,7 +154,7 @@ def count_table(space: CountedSpace) -> pa.Table:
 
 
 def value_table(counted: NDArray[np.float64]) -> pa.Table:
-    """Return counts by combination and value of one column, those that are not 0."""
+    """Return counts by combination and value of one column, without zeros."""
     cell, value = np.nonzero(counted)
     columns = {"cell": cell, "value": value, "count": counted[cell, value]}
     return pa.table({**columns, "values": np.full(len(cell), counted.shape[1])})
@@ -157,7 +162,7 @@ def value_table(counted: NDArray[np.float64]) -> pa.Table:
 
 def read_values(table: pa.Table, cells: int) -> NDArray[np.float64]:
     values = int(table.column("values")[0].as_py()) if len(table) else 0
-    if values > len(table):  # each is counted at least once
+    if values > len(table):  # each value is counted at least once
         raise DamagedError("the kit counts fewer values than it states")
     counted = np.zeros((cells, values))
     place = (table.column("cell").to_numpy(), table.column("value").to_numpy())
@@ -190,7 +195,7 @@ def read_counts(
 def with_columns(
     counts: CombinationCounts, facts: Sequence[Mapping[str, Any]]
 ) -> CombinationCounts:
-    """Return the counts with how many values each sensitive column has."""
+    """Return the counts with the number of values of each sensitive column."""
     columns = tuple(SensitiveColumn(one["values"], one["ordered"]) for one in facts)
     if sum(column.values for column in columns) != counts.sensitive.shape[1]:
         raise DamagedError("the kit counts other sensitive values than it states")
@@ -198,7 +203,7 @@ def with_columns(
 
 
 def box_facts(boxes: CountedBoxes | None) -> dict[str, Any] | None:
-    """Return which columns tables count people by, where they are some of the quasi-identifiers."""
+    """Return the columns by which tables count people, if they are only some quasi-identifiers."""
     return None if boxes is None else {"columns": list(boxes.columns), "sampled": boxes.sampled}
 
 
@@ -209,7 +214,7 @@ def box_table(boxes: CountedBoxes) -> pa.Table:
 
 
 def read_boxes(facts: Mapping[str, Any], table: pa.Table) -> CountedBoxes:
-    """Read them back."""
+    """Read the people that `box_table` wrote."""
     columns = [table.column(f"code_{i}").to_numpy() for i in range(len(facts["columns"]))]
     codes = np.column_stack(columns).astype(np.int32)
     people = table.column("people").to_numpy().copy()
@@ -226,7 +231,7 @@ def bound_table(bound: LossBound) -> pa.Table:
 
 
 def read_bound(facts: Mapping[str, Any], table: pa.Table, frontier: Frontier) -> LossBound:
-    """Read back a proof and its frontier."""
+    """Read a proof and its frontier."""
     columns = {name: table.column(name).to_numpy() for name in table.column_names}
     floors = np.array([columns.pop(f"floor_{i}") for i in range(facts["combos"])])
     return LossBound(
@@ -239,7 +244,7 @@ def read_bound(facts: Mapping[str, Any], table: pa.Table, frontier: Frontier) ->
 
 
 def read_weights(facts: Mapping[str, Any]) -> LossWeights:
-    """Read back the weights of the loss's parts and of the columns."""
+    """Read the weights of the loss's parts and of the columns."""
     importance = facts["importance"]
     return LossWeights(facts["loss_weight"], None if importance is None else tuple(importance))
 

@@ -24,12 +24,12 @@ from voile.tables.attack.singling_out import ALL_ROWS, ALONE
 
 @dataclass(frozen=True)
 class SmallestGroup:
-    """The risk of a released person in the smallest released group, 1 / the people in it.
+    """The risk of a released person in the smallest released group: 1 / the people in it.
 
-    If all groups have at least 11 people, the figure is stated: no group has fewer. The public
-    manifest states no size of smaller groups. The risk is then at most 1 / k, or 1 if the data
-    holder accepted a release that breaks its promise. A limit on the risk in a population is none
-    on released groups.
+    If all groups have at least 11 people, the criterion states that no group is smaller. The public
+    manifest does not contain the size of smaller groups. The risk is then at most 1 / k, or 1 if
+    the data holder accepted a release that breaks its promise. A limit on the risk in a population
+    does not limit the risk in released groups.
     """
 
     criterion: Name = "re-identification"
@@ -37,7 +37,10 @@ class SmallestGroup:
     def read_measurements(
         self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds, /
     ) -> Iterator[CriterionMeasurement]:
-        """Yield the risk, and how many groups and people are under 11; nothing of old releases."""
+        """Yield the risk, and the numbers of groups and people under 11.
+
+        Old releases, without these numbers, yield nothing.
+        """
         figures = public["figures"]
         if bounds != "group" or "groups_under_11" not in figures:
             return

@@ -1,4 +1,4 @@
-"""`voile tables edit`: merge or split labels of a policy by hand."""
+"""Implement `voile tables edit`: merge or split labels of a policy by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a release of a table enters a ledger: who is left out of it, and how it is judged."""
+"""Enter a release of a table into a ledger: determine who is left out, and evaluate the release."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from voile.tables.verbs.options import ApplyOptions
 def entering(
     content: TablesContent, policy: AnyPolicy, source: Source, options: ApplyOptions
 ) -> tuple[Judge | None, NDArray[np.int64]]:
-    """Return the ledger's judge of the release, or None, and the numbers of the kept-back rows.
+    """Return the ledger's evaluation of the release, or None, and the kept-back rows.
 
-    One pass over the source; memory O(rows) by the kept columns.
+    The rows are numbers in the source, which is read once. Memory: O(rows) for the kept columns.
     """
     nobody = np.zeros(0, np.int64)
     if options.ledger is None:
@@ -62,7 +62,7 @@ def entering(
 
 
 def space_of(content: TablesContent, recipient: str | None, keys: LedgerKeys) -> str | None:
-    """Return the keyed hash of the pseudonyms' space, where a release may have pseudonyms."""
+    """Return the keyed hash of the pseudonyms' space, or None if a release has no pseudonyms."""
     if find_pseudonym_column(content.roles) is None:
         return None
     return keys.hash("pseudonyms", purpose_of(recipient))

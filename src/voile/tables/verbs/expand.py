@@ -1,4 +1,4 @@
-"""A recipient's verb: released intervals as values with weights, from the public codebook alone."""
+"""Expand released intervals to values with weights, as a recipient, from the public codebook."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ LARGEST = 5_000_000
 
 
 def expand(release: StoredRelease, columns: Sequence[str], *, weight: str, row: str) -> pa.Table:
-    """Return released rows as `StoredRelease.expand` does. Cost: O(rows made x columns)."""
+    """Return released rows as `StoredRelease.expand` does.
+
+    Cost: O(resulting rows x columns).
+    """
     book = read_codebook(release.public["policy"])
     generalised = [column.column for column in book.columns]
     for name in columns:
@@ -69,7 +72,7 @@ def expand(release: StoredRelease, columns: Sequence[str], *, weight: str, row: 
 def _spread_columns(
     book: ReleaseCodebook, marginals: Mapping[str, ColumnMarginal], codes: NDArray[np.int32]
 ) -> list[IntervalSpread]:
-    """Return how the rows of each interval are spread, by column."""
+    """Return how the rows of each interval are spread over its values, by column."""
     return [
         IntervalSpread.of(
             column,
@@ -91,7 +94,7 @@ def _check_size(rows: float, columns: Sequence[str]) -> None:
 def _in_order(
     book: ReleaseCodebook, table: pa.Table, cells: dict[str, pa.Array], origin: NDArray[np.int64]
 ) -> dict[str, pa.Array | pa.ChunkedArray]:
-    """Return all columns where they stand in the release, generalised ones under their own name."""
+    """Return all columns in the order of the release, generalised ones under their own name."""
     named = {released: c.column for c in book.columns for released in c.released}
     made = {}
     for name in table.column_names:

@@ -29,19 +29,25 @@ from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.content import TablesContent
 
 WAITING, ROW, WHY = "waiting.parquet", "row", "reason"
-"""The rows that a ledger keeps back, in the private folder: their numbers, and why."""
+"""The file of the rows that a ledger keeps back, in the private folder: numbers and reasons."""
 ERASED = "are erased"
 Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class FollowedRows(BriefRepr):
-    """The rows of a source that a policy can show, read once.
+    """The rows of a source that a policy can release, read once.
 
-    number : in the source. who : keyed token of the person. combination : of the space's.
-    named : whether it has a subject; one without is a person of its own, whom nobody can follow.
+    Attributes
+    ----------
+    number : the row's number in the source.
+    who : a keyed token of the person.
+    combination : the number of the row's combination in the space.
+    named : whether the row has a subject. A row without one is a separate person, whom nobody can
+        follow.
     kept : by the keyed hash of each kept column, a token of the value.
-    shown : token of the group that it would be shown in; `ABSENT` where that is suppressed.
+    shown : a token of the group in which the row would be released, or `ABSENT` if it is
+        suppressed.
     differ : whether somebody's rows have several combinations.
     """
 
@@ -57,10 +63,10 @@ class FollowedRows(BriefRepr):
 
     @classmethod
     def read_rows(cls, content: TablesContent, source: Source, keys: LedgerKeys) -> FollowedRows:
-        """Read every row that is not held out and whose values are in their domains.
+        """Read every row that is not held out and has all values in their domains.
 
-        Without a column of subjects each row is a person of its own, and can be followed nowhere.
-        No policy shows them yet: see `grouped`.
+        Without a column of subjects, each row is a separate person and cannot be followed. No
+        policy shows the rows yet, see `group_rows`.
         """
         subject, roles = content.roles.subject, content.roles
         kept = [n for n in roles.of("quasi", *AS_IT_IS) if n not in (*content.space.quasi, subject)]
@@ -88,7 +94,10 @@ class FollowedRows(BriefRepr):
         return cls(number_, who_, combination, named_.astype(np.bool_), kept_, nothing, differ)
 
     def group_rows(self, content: TablesContent, policy: AnyPolicy) -> FollowedRows:
-        """Return the rows as a policy shows them; O(combinations)."""
+        """Return the rows as a policy shows them.
+
+        Cost: O(combinations).
+        """
         keys = policy.keys_of(policy.numbers_of(content.space.counts.codes))
         tokens = mix(np.unique(keys, return_inverse=True)[1].astype(np.uint64))
         if (released := released_groups(content, policy)) is not None:
@@ -97,18 +106,18 @@ class FollowedRows(BriefRepr):
 
     @property
     def has_several(self) -> bool:
-        """Whether somebody has several rows."""
+        """Return whether somebody has several rows."""
         return len(np.unique(self.who)) < len(self.who)
 
     def people(self, *, are_joined: bool) -> ReleasedPeople:
         return ReleasedPeople.of_rows(self.who, self.shown, self.kept, are_joined=are_joined)
 
     def without(self, left_out: Mask) -> FollowedRows:
-        """Return the rows, some of which are shown no more."""
+        """Return the rows, with some of them no longer shown."""
         return replace(self, shown=np.where(left_out, ABSENT, self.shown))
 
     def of_people(self, people: ReleasedPeople, chosen: Mask) -> Mask:
-        """Return which rows are of chosen people."""
+        """Return a mask of the rows of the chosen people."""
         return people.look_up(chosen, self.who)
 
     def several(self) -> Mask:
@@ -125,7 +134,7 @@ class FollowedRows(BriefRepr):
 
 
 class _CombinationIndex:
-    """Find the number of each row's combination among a space's."""
+    """An index of a space's combinations that finds the number of each row's combination."""
 
     def __init__(self, content: TablesContent) -> None:
         counts = content.space.counts
@@ -139,7 +148,10 @@ class _CombinationIndex:
 
 
 def released_groups(content: TablesContent, policy: AnyPolicy) -> Any:
-    """Return the groups that are not suppressed; None where none can be, as none is of a tree."""
+    """Return the groups that are not suppressed, or None if no group can be suppressed.
+
+    A tree never suppresses a group.
+    """
     rules = content.space.constraints
     bound = rules.k > 1 or rules.max_risk < 1 or rules.diverse
     if isinstance(policy, TreePolicy) or not bound:
@@ -154,7 +166,7 @@ def _has_name(subjects: pa.Array) -> Mask:
 
 
 def tokens_of_people(keys: LedgerKeys, subjects: pa.Array) -> Tokens:
-    """Return a keyed token of each subject; nobody's rows have one for all of them."""
+    """Return a keyed token of each subject. Rows without a subject share one token."""
     texts = subjects.cast(pa.string()).fill_null("").dictionary_encode()
     tokens = keys.tokens("subject", canonical_of(texts.dictionary))
     return np.asarray(tokens[texts.indices.to_numpy()])
@@ -172,7 +184,7 @@ def _values(keys: LedgerKeys, column: str, values: pa.Array) -> Tokens:
 
 @dataclass(frozen=True, eq=False)
 class EarlierRelease(BriefRepr):
-    """Hold an earlier release's people, and the order of its domains' values, by keyed hash."""
+    """An earlier release's people, and the order of its domains' values, by keyed hash."""
 
     shows = ()
 
@@ -182,7 +194,7 @@ class EarlierRelease(BriefRepr):
 
 @dataclass(frozen=True)
 class ReleaseArchive(BriefRepr):
-    """Find earlier releases and their private folders in some folders."""
+    """A reader that finds earlier releases and their private folders in some folders."""
 
     shows = ()
 
@@ -193,11 +205,11 @@ class ReleaseArchive(BriefRepr):
         return private_folders(self.folders)
 
     def find(self, line: LedgerLine, keys: LedgerKeys) -> EarlierRelease:
-        """Read who is in the release of a line.
+        """Read the people of a ledger entry's release.
 
         Raises
         ------
-        InfeasibleError : it is nowhere in the folders, or says nothing of its people.
+        InfeasibleError : the release is not in the folders, or its people are not recorded.
         TamperedError : its private folder does not match the ledger.
         """
         digest = line.content["disclosed"].get("people")
@@ -238,7 +250,7 @@ def digest_of(people: ReleasedPeople, domains: Mapping[str, list[str]], keys: Le
 def to_beside(
     people: ReleasedPeople, domains: Mapping[str, list[str]]
 ) -> dict[str, pa.RecordBatch]:
-    """Return the files of the private folder by which a later release is judged."""
+    """Return the files of the private folder with which later releases are evaluated."""
     each = [(column, value) for column, values in domains.items() for value in values]
     named, values = ([one[i] for one in each] for i in (0, 1))
     order = {"column": pa.array(named, pa.string()), "value": pa.array(values, pa.string())}

@@ -1,4 +1,4 @@
-"""Judge a release of a table together with all that a ledger names."""
+"""Evaluate a release of a table together with all releases in a ledger."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ from voile.tables.verbs.following import (
 from voile.tables.verbs.past import NO_MARGINALS, EarlierReleases, values_of
 
 SHIFTED: tuple[Role, ...] = ("sensitive", "label", "keep")
-"""Roles whose dates may be moved."""
+"""The roles of columns with dates that may be shifted."""
 BY_PERSON = (
     "pseudonyms, or the order of rows, show which rows are one person's, and so each person is "
     "known by all of them"
 )
 LINKED = 10
-"""How many earlier releases, the newest first, are compared for linking."""
+"""The largest number of earlier releases, the newest first, that are compared for linking."""
 
 
 def judge(
@@ -62,9 +62,9 @@ def judge(
     source: Source | None = None,
     releases: Sequence[Path] = (),
 ) -> ReleaseJudgement:
-    """Judge the risk that a policy of a kit would add to the releases in a ledger.
+    """Evaluate the risk that a policy of a kit would add to the releases in a ledger.
 
-    Without a source, the rows are those that the kit was fitted on, and people are not followed.
+    Without a source, the rows are those on which the kit was fitted, and people are not followed.
     """
     chosen.check(kit)
     content = TablesContent.of(kit)
@@ -79,13 +79,16 @@ def judge(
 
 @dataclass(frozen=True, eq=False)
 class ReleaseCase(BriefRepr):
-    """Hold a release to judge, and the data about earlier releases.
+    """A release to evaluate, and the data about earlier releases.
 
-    rows : of the source; None if a kit alone is judged. archive : where earlier releases lie.
-    space : the space of the release's pseudonyms; None without any.
-    ordered : whether it keeps the source's order.
+    Attributes
+    ----------
+    rows : the rows of the source, or None if only a kit is evaluated.
+    archive : the folders of earlier releases.
+    space : the space of the release's pseudonyms, or None without pseudonyms.
+    ordered : whether the release keeps the source's order.
     hold_back : whether new people wait until a group has k of them.
-    marginals : whether it counts people by runs of values.
+    marginals : whether the release counts people by runs of values.
     """
 
     shows = ()
@@ -107,7 +110,7 @@ class ReleaseCase(BriefRepr):
     def pasts(
         self, ledger: Ledger, keys: LedgerKeys, recipient: str | None
     ) -> list[EarlierReleases]:
-        """Read the earlier releases, as each group of colluding recipients of this one has them.
+        """Read the earlier releases, once for each group of colluding recipients of this one.
 
         Raises
         ------
@@ -120,14 +123,14 @@ class ReleaseCase(BriefRepr):
         ]
 
     def left_out(self, ledger: Ledger, pasts: Sequence[EarlierReleases]) -> Mapping[str, Mask]:
-        """Return which rows are kept back, by reason: people erased, and new people who wait.
+        """Return masks of the kept-back rows, by reason: erased people, and new people who wait.
 
-        pasts : the earlier releases of each group of colluding recipients; they decide only who
-            waits.
+        `pasts` are the earlier releases of each group of colluding recipients. They only determine
+        who waits.
 
         Raises
         ------
-        RequestError : somebody is to be erased and the source has no column of subjects.
+        RequestError : somebody must be erased and the source has no column of subjects.
         """
         found: dict[str, Mask] = {}
         if self.rows is None:
@@ -144,7 +147,7 @@ class ReleaseCase(BriefRepr):
     def _waiting(
         self, k: int, pasts: Sequence[EarlierReleases], left_out: Mapping[str, Mask]
     ) -> Mask:
-        """Return who waits: repeat until no group of colluding recipients makes others wait."""
+        """Return who waits, repeated until no group of colluding recipients adds anybody."""
         assert self.rows is not None
         waits = np.zeros(len(self.rows.who), np.bool_)
         while True:
@@ -164,7 +167,7 @@ class ReleaseCase(BriefRepr):
         return self.rows.without(np.logical_or.reduce(masks)) if masks else self.rows
 
     def check_followed(self, what: str) -> None:
-        """Refuse to follow people if no column identifies them."""
+        """Raise an error if people must be followed and no column identifies them."""
         if self.content.roles.subject is None:
             raise RequestError(
                 f"{what}, and no column names the subject of a row",
@@ -174,7 +177,7 @@ class ReleaseCase(BriefRepr):
     def judge_release(
         self, ledger: Ledger, keys: LedgerKeys, left_out: Mapping[str, Mask]
     ) -> ReleaseJudgement:
-        """Judge the release with all earlier ones; some of its rows may be kept back."""
+        """Evaluate the release with all earlier ones. Some of its rows may be kept back."""
         partly = any(mask.any() for mask in left_out.values())
         common: dict[str, Any] = {}
         try:
@@ -204,7 +207,7 @@ class ReleaseCase(BriefRepr):
             alone, _ = self.joint(EarlierReleases(self.content, past.names, ()), left_out)
         high, timeline = self.joint(past, left_out)
         k = max(ledger.promise.k, past.floor)
-        low = min(max(alone.matches, ledger.low), high.matches)  # a ledger's are rounded up
+        low = min(max(alone.matches, ledger.low), high.matches)  # a ledger's figures are rounded up
         return ReleaseJudgement(
             alone=alone,
             low=low,
@@ -220,9 +223,9 @@ class ReleaseCase(BriefRepr):
     def joint(
         self, past: EarlierReleases, left_out: Mapping[str, Mask]
     ) -> tuple[JointFigures, ReleaseTimeline | None]:
-        """Return the figures of this and all earlier releases; follow people if rows differ.
+        """Return the figures of this and all earlier releases, and follow people if rows differ.
 
-        left_out : the rows that are kept back.
+        `left_out` are the rows that are kept back.
         """
         partly = any(mask.any() for mask in left_out.values())
         follows = partly or bool(past.followed)
@@ -236,7 +239,7 @@ class ReleaseCase(BriefRepr):
         ).figures(), None
 
     def shows_whose_rows(self, past: EarlierReleases) -> bool:
-        """Return whether a release shows which rows are one person's, and somebody has several.
+        """Return whether a release shows which rows belong to a person with several rows.
 
         Pseudonyms show it. The source's order may show it too, if a person's rows are neighbours.
         An adversary who knows several rows of a person then knows how many are in each group.
@@ -259,18 +262,18 @@ class ReleaseCase(BriefRepr):
         )
 
     def _shown_by(self, releases: Sequence[ShownRelease]) -> Tokens:
-        """Return a token of what releases show of each row, together."""
+        """Return a joint token of the groups of each row in several releases."""
         assert self.rows is not None
         label, visible = JoinedReleases(self.content.space, releases).groups
         tokens = np.where(visible, mix(label.astype(np.uint64)), ABSENT)
         return np.asarray(tokens[self.rows.combination])
 
     def _people(self, past: EarlierReleases) -> ReleasedPeople:
-        """Return whom the release shows, and how; with each row linked to releases of the same.
+        """Return the people in the release, with tokens that link each row to other releases.
 
-        Where a person's rows differ, the groups that each is in, release by release, say more than
-        the groups that all of them are in. Releases of other rows count as if they were of these,
-        for people whose rows differ: kept columns may link their rows one by one.
+        If a person's rows differ, the groups of each row, release by release, reveal more than the
+        groups of all rows. For people with different rows, releases of other rows count as releases
+        of these rows. Kept columns may link their rows one by one.
         """
         assert self.rows is not None
         rows, are_joined = self.rows, self.shows_whose_rows(past)
@@ -285,7 +288,10 @@ class ReleaseCase(BriefRepr):
         return replace(people, shown=shown)
 
     def _linked_rows(self, releases: Sequence[ShownRelease], *, are_joined: bool) -> Tokens:
-        """Return a token of each person's rows, each by its group in every release and in this."""
+        """Return a token of each person's rows, each by its group in every release.
+
+        This release is included.
+        """
         assert self.rows is not None
         before, shown = self._shown_by(releases), self.rows.shown
         nowhere = (before == ABSENT) & (shown == ABSENT)
@@ -295,7 +301,7 @@ class ReleaseCase(BriefRepr):
     def _measure_linking(
         self, past: EarlierReleases, own: ShownRelease, low: float, high: float
     ) -> float | None:
-        """Measure linking with the newest releases of the same rows, through what both show."""
+        """Measure linking with the newest releases of the same rows, by columns in both."""
         if self.rows is None or not past.shown:
             return None
         _, one = np.unique(self.rows.who, return_index=True)
@@ -310,14 +316,14 @@ class ReleaseCase(BriefRepr):
         return min(max(found), high)
 
     def joins_row_by_row(self, said: Mapping[str, Any]) -> bool:
-        """Return whether a name or the order joins rows of an earlier release to these."""
+        """Return whether a pseudonym or the order joins rows of an earlier release to these."""
         named = self.space is not None and said.get("space") == self.space
         return named or (self.ordered and bool(said.get("ordered")))
 
     def write_line(
         self, past: EarlierReleases, keys: LedgerKeys, *, partly: bool
     ) -> tuple[dict[str, Any], dict[str, pa.RecordBatch]]:
-        """Return the release's content for the ledger's line, and its private tables."""
+        """Return the release's content for its ledger entry, and its private tables."""
         roles = self.content.roles
         disclosed = past.describe_disclosed(self.policy)
         disclosed |= {"marginals": True} if self.marginals else {}
@@ -329,14 +335,14 @@ class ReleaseCase(BriefRepr):
         digest = digest_of(people, domains, keys)
         disclosed["values"] = values_of(self.rows, keys)
         if self.rows.named.all():
-            disclosed["people"] = digest  # else nobody is followed from it
+            disclosed["people"] = digest  # otherwise nobody can be followed from it
         if partly:
             disclosed["counted"] = keys.hash("counted in part", digest)
         return disclosed, to_beside(people, domains)
 
 
 def _scopes(roles: Roles, keys: LedgerKeys) -> list[str]:
-    """Return the scopes in which dates move; without a subject none do."""
+    """Return the scopes in which dates shift. Without a subject no dates shift."""
     kept = [(name, roles.columns[name].settings) for name in roles.of(*SHIFTED)]
     rules = [KeptSettings.check_settings(name, settings).date_rule for name, settings in kept]
     return sorted({keys.scope_of_dates(rule.days) for rule in rules if rule is not None})
@@ -351,13 +357,13 @@ def _kept_back(rows: FollowedRows | None, left_out: Mapping[str, Mask]) -> pa.Re
 
 
 def differences(timeline: ReleaseTimeline, k: int) -> tuple[str, ...]:
-    """Describe the people whom the difference from earlier releases shows in groups under k."""
+    """Describe the people whom the difference from earlier releases reveals in groups under k."""
     few = [f"{n:,} {who}" for who, n in timeline.small(k).items() if n]
     return (f"the difference shows {', '.join(few)} in groups under {k}",) if few else ()
 
 
 def rows_differ(content: TablesContent) -> bool:
-    """Return whether somebody's rows have several combinations, counted by shares."""
+    """Return whether somebody's rows have several combinations, which are counted by shares."""
     sample = content.space.counts.sample
     return content.roles.subject is not None and bool(
         (np.abs(sample - np.rint(sample)) > 1e-9).any()
@@ -365,7 +371,7 @@ def rows_differ(content: TablesContent) -> bool:
 
 
 def _first_outside(domain: ValueDomain, source: Source) -> str:
-    """Name the first row whose value is not in a domain."""
+    """Return the first row with a value that is not in a domain, as text."""
     first = 1
     for batch in source.batches([domain.column]):
         outside = np.flatnonzero(domain.codes(batch.column(0)) < 0)
@@ -376,7 +382,7 @@ def _first_outside(domain: ValueDomain, source: Source) -> str:
 
 
 def check_counted(content: TablesContent, source: Source) -> None:
-    """Refuse a source whose people are not those that the kit counts."""
+    """Raise an error if the people of a source are not those that the kit counts."""
     space = content.space
     where = source.name
     if content.hold_out.share:

@@ -1,4 +1,4 @@
-"""Run the gate on a released table: its labels, and the columns that may be known."""
+"""Run the gate on a released table: its labels, and the columns that an adversary may know."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from voile.tables.recoding.codebook import ReleaseCodebook
 from voile.tables.recoding.marginals import ColumnMarginal, least_implied
 
 NOT_RELEASED = -1
-"""The group of a row that no release shows."""
+"""The group number of a row that no release shows."""
 PeopleOf: TypeAlias = Callable[[NDArray[np.int32]], NDArray[np.float64]]
-"""Counts the people of the population who share each released group, by its intervals."""
+"""A function that counts the population's people in each released group, given its intervals."""
 CENSUS_AREAS = SMALL_AREAS["2010"]
 AREAS = "small_areas"
-"""A private manifest's key of the population's small ZIP areas; null where nobody is counted."""
+"""The private manifest's key for the population's small ZIP areas. Null if nobody is counted."""
 
 MADE_UP_NAME = "a made-up name, keyed by a secret"
-"""The text in a public manifest for a column of names that a study put into a table."""
+"""The text in a public manifest for a column of names that a study added to a table."""
 
 
 def measure_release(
@@ -51,14 +51,14 @@ def measure_release(
     k: int = 1,
     directory: Path | None = None,
 ) -> tuple[GateFinding, ...]:
-    """Return the gate's findings of a table, once its labels are those of the codebook.
+    """Return the gate's findings on a table, after checking its labels against the codebook.
 
-    - `labels` are the generalised columns, also those that the codebook does not list.
+    - `labels` are the generalised columns, including those that the codebook does not list.
     - `unknown` are the columns that nobody can know of a person beforehand: the pseudonym.
-    - `texts` are the columns that a study put into the table and judges itself.
-    - `made_up` are its columns of invented names.
-    - `small_areas` are the three-digit ZIP areas of 20,000 people or fewer in the population; None
-      takes those of the census of 2010.
+    - `texts` are the columns that a study added to the table and evaluates itself.
+    - `made_up` are the study's columns of invented names.
+    - `small_areas` are the three-digit ZIP areas of 20,000 people or fewer in the population. None
+      uses those of the 2010 census.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def measure_release(
         count = None if people_of is None else lambda _: people_of(codes)
         found = measure_table(groups, people_of=count, suppressed=suppressed, k=k)
     areas = CENSUS_AREAS if small_areas is None else small_areas
-    pseudonyms = [name for name in unknown if name != CLASS.name]  # a class is no person
+    pseudonyms = [name for name in unknown if name != CLASS.name]  # a class is not a person
     return *found, *count_safe_harbor(release, pseudonyms, areas, unread=[*texts, *made_up])
 
 
@@ -117,7 +117,7 @@ def people_sharing(
 ) -> NDArray[np.float64]:
     """Count the people of the population who would share each released group.
 
-    Their groups follow from the published codebook alone, as an adversary finds them.
+    The groups are derived from the published codebook alone, as an adversary derives them.
     """
     own = codebook.codes_of(domains, counts.codes)
     group = number_tuples(*np.concatenate([codes, own]).T)
@@ -137,7 +137,7 @@ def count_population(counts: CombinationCounts, values: NDArray[Any]) -> NDArray
 def find_small_areas(
     domains: Sequence[ValueDomain], counts: CombinationCounts, population: PopulationCounts
 ) -> list[str] | None:
-    """Return the three-digit ZIP areas of 20,000 people or fewer; None where nobody is counted."""
+    """Return the three-digit ZIP areas of 20,000 people or fewer, or None if nobody is counted."""
     quasi = [domain.column for domain in domains]
     zips = [x for x in domains if is_zip(x) and population.counts_by(x.column)]
     people = [count_by_value(quasi, counts, population, one.column) for one in zips]

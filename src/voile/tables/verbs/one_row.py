@@ -1,4 +1,4 @@
-"""Choose the one released row of each person: at random, except in groups short of k people."""
+"""Choose the one released row of each person: at random, unless its group has too few people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from voile.tables.verbs.content import TablesContent
 Ints = NDArray[np.int64]
 NO_GROUP = -1
 ROUNDS = 10
-"""A move may leave another group short, which the next round repairs."""
+"""The number of rounds. A move may leave another group short, which the next round repairs."""
 
 
 def other_rows(
@@ -30,11 +30,12 @@ def other_rows(
     drawn: ProtectiveRandom,
     k: int,
 ) -> Ints:
-    """Return the numbers of all rows but one of each person.
+    """Return the numbers of all rows except one of each person.
 
-    `drawn` picks a row. A group may then have fewer than `k` people. It gains people with another
-    row in it, or loses all its people to other groups. Some groups may stay short. A row without a
-    subject is a person. Two passes over the source; memory O(rows x columns).
+    `drawn` picks a row at random. A group may then have fewer than `k` people. It then gains people
+    who have another row in it, or loses all its people to other groups. Some groups may stay short.
+    A row without a subject is a separate person. The source is read twice. Memory: O(rows x
+    columns).
 
     Raises
     ------
@@ -65,7 +66,7 @@ def _recode(
 
 
 def _number_groups(recoded: Iterable[RecodedBatch]) -> Ints:
-    """Number the group of each row; -1 of rows that no choice can release."""
+    """Return the group number of each row, or -1 for rows that no choice can release."""
     parts = [(one.intervals, one.suppressed | one.outside) for one in recoded]
     if not parts:
         return np.zeros(0, np.int64)
@@ -75,10 +76,11 @@ def _number_groups(recoded: Iterable[RecodedBatch]) -> Ints:
 
 
 def choose_rows(person: Ints, group: Ints, k: int, order: Ints) -> Ints:
-    """Return a row of each person, the first one in `order` that leaves no group short of k.
+    """Return one row of each person: the first in `order` that leaves no group short of k people.
 
-    person, group : (n,) of each row; -1 is no group. Greedy: groups may stay short that another
-    choice would fill. Cost: O(n log n), and O(rows of the group) for each group that is short.
+    `person` and `group` (n,) describe each row, where group -1 means no group. The choice is
+    greedy: groups may stay short that another choice would fill. Cost: O(n log n), and O(rows of
+    the group) for each short group.
     """
     order = order[np.argsort(group[order] == NO_GROUP, kind="stable")]
     pairs = number_tuples(person[order], group[order])
@@ -92,9 +94,13 @@ def choose_rows(person: Ints, group: Ints, k: int, order: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """The row that is taken of each person, among one row for each pair of a person and a group.
+    """The chosen row of each person, among one row for each pair of a person and a group.
 
-    person, group : (pairs,). taken : (people,) the pair of each person. people : (groups,).
+    Attributes
+    ----------
+    person, group : (pairs,) the person and the group of each pair.
+    taken : (people,) the chosen pair of each person.
+    people : (groups,) the people of each group.
     """
 
     person: Ints
@@ -115,12 +121,12 @@ class _Choice:
         return cls(person, group, k, taken, people, *indices)
 
     def find_short(self) -> list[int]:
-        """Return the groups with fewer than k people, the fullest first."""
+        """Return the groups with fewer than k people, the largest first."""
         short = np.flatnonzero((self.people > 0) & (self.people < self.k))
         return [int(one) for one in short[np.argsort(-self.people[short], kind="stable")]]
 
     def repair(self, group: int) -> bool:
-        """Fill a group up to k people, or else empty it; say whether that was possible."""
+        """Fill a group up to k people, or else empty it, and return whether that was possible."""
         if not 0 < self.people[group] < self.k:
             return False
         return self._fill(group) or self._empty(group)
@@ -131,7 +137,7 @@ class _Choice:
         movable, spare = [], self.people.copy()
         for pair in pairs.tolist():
             own = self.group[self.taken[self.person[pair]]]
-            if spare[own] != self.k:  # one fewer breaks no promise that it keeps
+            if spare[own] != self.k:  # losing one person breaks no promise of this group
                 spare[own] -= 1
                 movable.append(pair)
         needed = self.k - int(self.people[group])
@@ -163,7 +169,7 @@ class _Choice:
 
 
 def _index(keys: Ints, size: int) -> tuple[Ints, Ints]:
-    """Return the places of each key in order, and where those of each key begin."""
+    """Return the positions sorted by key, and the first position of each key."""
     order = np.argsort(keys, kind="stable")
     return order, np.searchsorted(keys[order], np.arange(size + 1))
 

@@ -1,4 +1,4 @@
-"""The options of the wing's verbs; the command line makes one option of each field."""
+"""Define the options of the verbs. The command line has one option for each field."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ AXES = {"risk": "risk", "loss": "loss"}
 
 
 LEAST_WORDS = 3
-"""Distinct words of a reason."""
+"""The least number of distinct words in a reason."""
 
 
 def _check_reason(given: str) -> str:
-    """Refuse a reason of fewer than three distinct words of letters."""
+    """Raise an error for a reason of fewer than three distinct words of letters."""
     if len(set(re.findall(r"[^\W\d_]{2,}", given.casefold()))) < LEAST_WORDS:
         raise ValueError("a reason has at least three different words; state why it is acceptable")
     return given
@@ -33,7 +33,7 @@ Reason = Annotated[str, AfterValidator(_check_reason)]
 
 
 class FitOptions(voile.release.options.FitOptions):
-    """Set how the search finds the frontier, and which population counts."""
+    """Options for the search of the frontier, and for the population that counts."""
 
     population: tuple[RowsPlace, ...] = Field(
         (),
@@ -193,7 +193,7 @@ class FitOptions(voile.release.options.FitOptions):
 
 
 class ApplyOptions(PseudonymOptions):
-    """How the release is written."""
+    """Options for writing the release."""
 
     bounds: bool = Field(False, description="write two bound columns instead of one label")
     class_id: bool = Field(
@@ -256,7 +256,7 @@ class ApplyOptions(PseudonymOptions):
 
 
 class ShownPolicy(voile.release.options.Options):
-    """Select a policy of a kit."""
+    """The selection of a policy of a kit."""
 
     number: int | None = Field(
         None, ge=0, description="policy number, as `voile tables frontier` lists it"
@@ -267,15 +267,17 @@ class ShownPolicy(voile.release.options.Options):
 class ShowOptions(ShownPolicy):
     """Show the labels of each column under one policy.
 
-    Also shows how many people an adversary without the column would still match.
-    With --json: also the people by label and by group size, and the leaves of a tree.
+    The output also contains the number of people whom an adversary without the column would still
+    match. With --json, it also contains the people by label and by group size, and the leaves of a
+    tree.
     """
 
 
 class EditOptions(ShownPolicy):
     """Merge or split the labels of a policy by hand.
 
-    Writes a policy file for `voile tables apply`. Its figures are counted again.
+    The command writes a policy file for `voile tables apply`. The policy's figures are counted
+    again.
     """
 
     merge: tuple[str, ...] = Field(
@@ -290,7 +292,7 @@ class EditOptions(ShownPolicy):
 
 
 class AdversaryOptions(voile.release.options.ControlOptions):
-    """Set the adversary's data and knowledge."""
+    """Options for the adversary's data and knowledge."""
 
     register_: RowsPlace | None = Field(
         None, alias="register", description="identified register of the adversary"
@@ -319,7 +321,7 @@ class AdversaryOptions(voile.release.options.ControlOptions):
 
 
 class AttackOptions(AdversaryOptions):
-    """Set the data, knowledge and actions of an adversary of voile's own release."""
+    """Options for the data, knowledge and actions of an adversary of voile's own release."""
 
     regrow: int = Field(
         0,
@@ -330,7 +332,7 @@ class AttackOptions(AdversaryOptions):
 
 
 class AssessOptions(AdversaryOptions):
-    """Set the data and knowledge for assessing a release of any origin."""
+    """Options for the data and knowledge for assessing a release of any origin."""
 
     population_gap: Literal["error", "sample"] = Field(
         "error",

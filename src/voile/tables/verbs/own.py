@@ -1,4 +1,4 @@
-"""The verbs that only tables have; each is imported when it runs."""
+"""List the verbs that only tables have. Each is imported when it runs."""
 
 from __future__ import annotations
 

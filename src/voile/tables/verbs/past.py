@@ -27,12 +27,16 @@ NO_MARGINALS = (
 
 
 class EarlierReleases:
-    """Hold the content of a ledger's releases, in the terms of a kit.
+    """The content of a ledger's releases, in the terms of a kit.
 
-    shown, said : for releases of the same rows: their groupings, and their ledger lines' contents.
-    followed, followed_shown : for releases of other rows, with people to follow.
-    knows_others : whether voile reads everything that these show of people outside the data. If
-        not, none of those people is a candidate.
+    Attributes
+    ----------
+    shown, said : for releases of the same rows: their groupings, and the contents of their ledger
+        entries.
+    followed, followed_shown : for releases of other rows, with people to follow: their people, and
+        their groupings.
+    knows_others : whether voile can read all that these releases reveal about people outside the
+        data. If not, none of those people is a candidate.
     """
 
     def __init__(
@@ -80,7 +84,8 @@ class EarlierReleases:
     ) -> EarlierReleases:
         """Read the earlier releases.
 
-        rows : of the source; None where a policy is planned, and people are not followed yet.
+        `rows` are the rows of the source, or None if a policy is planned and people are not
+        followed yet.
 
         Raises
         ------
@@ -105,22 +110,25 @@ class EarlierReleases:
 
     @cached_property
     def joined_releases(self) -> JoinedReleases:
-        """Return the join of all earlier releases, with those of other rows as if of these."""
+        """Return the join of all earlier releases, with releases of other rows included.
+
+        Releases of other rows are treated as releases of these rows.
+        """
         return JoinedReleases(self._content.space, self.all_shown)
 
     @property
     def all_shown(self) -> list[ShownRelease]:
-        """Return all releases' groupings, with those of other rows as if of these."""
+        """Return all releases' groupings, with those of other rows treated as of these rows."""
         return [*self.shown, *self.followed_shown]
 
     @property
     def domains(self) -> dict[str, list[str]]:
-        """The keyed hashes of the values of each domain, in order."""
+        """Return the keyed hashes of the values of each domain, in order."""
         names = self.names
         return {names.column(d.column): names.values(d) for d in self._content.space.domains}
 
     def describe_disclosed(self, policy: AnyPolicy) -> dict[str, Any]:
-        """Return the ledger line's content for a policy's release."""
+        """Return the ledger entry's content for a policy's release."""
         names = self.names
         return {
             "counted": names.counts_hash,
@@ -134,7 +142,7 @@ class EarlierReleases:
 def _is_of_same(
     said: Mapping[str, Any], counted: str, values: tuple[str, list[str]] | None
 ) -> bool:
-    """Return whether a line is of the same rows; values that both keep are compared too."""
+    """Return whether a ledger entry is of the same rows, by counts and by values that both keep."""
     if said["counted"] != counted:
         return False
     known = values is not None and "values" in said and said["kept"] == values[1]
@@ -144,7 +152,12 @@ def _is_of_same(
 def _follow(
     line: LedgerLine, content: TablesContent, rows: FollowedRows | None, found: EarlierRelease
 ) -> EarlierRelease:
-    """Hold the people of a release of other rows to those of the source."""
+    """Return an earlier release of other rows, after checking its people against the source.
+
+    Raises
+    ------
+    InfeasibleError : people cannot be followed, or nobody in the release is in the source.
+    """
     if content.roles.subject is None:
         raise InfeasibleError(
             f"line {line.number} is a release of other rows, or of other quasi-identifiers, than "
@@ -164,6 +177,6 @@ def _follow(
 
 
 def values_of(rows: FollowedRows, keys: LedgerKeys) -> str:
-    """Return a keyed hash of who has which kept values."""
+    """Return a keyed hash of each person's kept values."""
     people = rows.people(are_joined=False)
     return keys.hash("values", ReleasedPeople(people.who, people.who, people.kept).digest())

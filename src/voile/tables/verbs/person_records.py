@@ -1,4 +1,4 @@
-"""The rows of a person that a released column joins: the choices, and a release without."""
+"""Handle rows of a person that a released column joins: the choices, and the accepted risk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from voile.report.wording import join_names
 
 PROMISED_PEOPLE = "promised_people"
-"""The part of the public manifest with the number of people who must share all rows of a person."""
+"""The public manifest's key for the number of people who must share all rows of a person."""
 ROWS_ALONE = (
     *("population", "sampled", "fraction", "risk", "loss", "outcomes", "method", "chain_order"),
     *("bisect_risk", "start_from", "evaluations", "seconds", "lower_bound_seconds", "analysis"),
@@ -24,9 +24,11 @@ def list_choices(
 ) -> str:
     """List the choices of a data holder if a release singles people out by all their rows.
 
-    fitted : the options of the fit, without those at their defaults. has_pseudonyms : whether the
-        release has them. If not, kept columns join the rows, or with `joins_by_order` the kept
-        order.
+    Parameters
+    ----------
+    fitted : the options of the fit, without those at their defaults.
+    has_pseudonyms : whether the release has pseudonyms. If not, kept columns join the rows, or with
+        `joins_by_order` the kept order.
     """
     given = [f"--{name.replace('_', '-')}" for name in ROWS_ALONE if name in fitted]
     given += ["--family global"] * (fitted.get("family") == "global")

@@ -1,4 +1,4 @@
-"""Find the released box of each row of a source, with all rows of its person."""
+"""Find the released leaf of each row of a source, with all rows of its person."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALONE = "a promise per person needs one process that reads all rows; fit with --
 
 
 def refuse_row_options(options: ApplyOptions) -> None:
-    """Refuse options that a policy per person does not support."""
+    """Raise an error for options that a policy per person does not support."""
     asked = {
         "--ledger": options.ledger is not None,
         "--marginals": options.marginals,
@@ -42,9 +42,13 @@ def refuse_row_options(options: ApplyOptions) -> None:
 
 @dataclass(frozen=True, eq=False)
 class BoxedRows(BriefRepr):
-    """The rows of a source that people's records are of, and their boxes.
+    """The rows of a source that belong to people's records, and their leaves.
 
-    box : (rows of the source,) the box of each row by its number; -1 of rows that are not released.
+    Attributes
+    ----------
+    people : the rows, person by person.
+    box : (rows of the source,) the node of each row by its number, or -1 for rows that are not
+        released.
     """
 
     shows = ()
@@ -56,13 +60,12 @@ class BoxedRows(BriefRepr):
 def find_row_boxes(
     content: TablesContent, policy: PersonPolicy, source: Source, outputs: Sequence[ColumnOutput]
 ) -> BoxedRows:
-    """Find the box of each row of a source.
+    """Find the released node of each row of a source.
 
-    Rows that are held out, outside of a domain, or that no output can make are in nobody's record.
-    A person loses the last rows, or all, if too few people share the number of rows or the box. A
-    box that is short takes the whole box that it is cut from, or its people are suppressed.
-
-    Reads the source once. Memory: O(rows x columns).
+    Rows that are held out, outside a domain, or that no output can convert belong to no record. A
+    person loses the last rows, or all, if too few people share the number of rows or the leaf. A
+    leaf with too few people is replaced by its ancestor, or its people are suppressed. The source
+    is read once. Memory: O(rows x columns).
     """
     rules, counted = content.space.constraints, _CountedRows(content, source, outputs)
     diverse = content.sensitive if rules.l_diversity > 1 else ()
@@ -104,9 +107,10 @@ class _CountedRows:
 
 
 def _stand(tree: BoxTree, records: PersonRecords, rules: Constraints) -> NDArray[np.int32]:
-    """Return the released box for each record: its own, or one that it is cut from; else -1.
+    """Return the released node for each record: its own leaf, an ancestor, or -1.
 
-    Each of these boxes has enough people, and values of each sensitive column at each place.
+    Each of these nodes has enough people, and enough values of each sensitive column at each
+    position.
     """
     own = tree.place(records.codes)
     order = np.argsort(own, kind="stable")

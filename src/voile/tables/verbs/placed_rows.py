@@ -1,4 +1,4 @@
-"""The rows of a source, and the group of released rows that each is in, by the written labels."""
+"""Place the rows of a source in the groups of released rows, according to the written labels."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def measure_against_source(
     content: TablesContent,
     matches: float,
 ) -> tuple[GateFinding, ...]:
-    """Measure the losses of a written release, and its source's risks; the source is read again.
+    """Measure the losses of a written release and its source's risks. The source is read again.
 
-    batches : as for `place_rows`. matches : the expected ones of the release. A kit with a loss of
-    its own has no `information_loss`.
-    A table without quasi-identifiers has no loss: nothing of it is generalised.
+    `batches` are those of `place_rows`, and `matches` are the expected matches of the release. A
+    kit with a custom loss has no `information_loss`. A table without quasi-identifiers has no loss,
+    since nothing of it is generalised.
 
     Raises
     ------
     TamperedError : a released label does not cover the value of its row in the source.
     """
     space = content.space
-    if not space.domains:  # a table of kept events, whose columns lose nothing
+    if not space.domains:  # a table of kept events without any loss
         return ()
     rows, labels = place_rows(
         batches,
@@ -85,16 +85,16 @@ def place_rows(
     *,
     counts: CombinationCounts | None = None,
 ) -> tuple[PlacedRows, ReleasedLabels]:
-    """Place the rows of a source among the groups of a written release; return its labels, too.
+    """Place the rows of a source in the groups of a written release, and return its labels.
 
-    Held-out rows, and rows with a value outside of its domain, do not count.
+    Held-out rows, and rows with a value outside its domain, do not count.
 
     Parameters
     ----------
-    batches : of the source: its quasi-identifiers, and its subject if it has one.
-    numbers : the row map, of each released row its number in the source.
-    subject : the column of people; None: every row is a person.
-    counts : of the population; None: nobody else is known.
+    batches : batches of the source: its quasi-identifiers, and its subject if it has one.
+    numbers : the row map, which contains the source's row number of each released row.
+    subject : the column of people. If None, every row is a person.
+    counts : the counts of the population. If None, no other people are known.
 
     Memory: O(rows x columns), 1 to 4 bytes for a value.
     """
@@ -127,7 +127,10 @@ def place_rows(
 def rake_marginals(
     rows: PlacedRows, labels: ReleasedLabels, published: AnyPublished, names: Sequence[str]
 ) -> list[NDArray[Any]] | None:
-    """Rake the released people of each label to the published marginals; None without any."""
+    """Rake the released people of each label to the published marginals.
+
+    The result is None if there are no marginals.
+    """
     runs = {one.column: one for one in published.marginals}
     if not runs:
         return None
@@ -157,7 +160,7 @@ def _released_groups(
 
 
 def _number_people(names: Sequence[pa.Array]) -> NDArray[np.int64]:
-    """Number people; a row without a name is a person of its own."""
+    """Number people. A row without a name is a separate person."""
     coded = pa.chunked_array(names).combine_chunks().dictionary_encode()
     numbers: NDArray[np.int64] = coded.indices.fill_null(-1).to_numpy().astype(np.int64)
     nobody = numbers < 0

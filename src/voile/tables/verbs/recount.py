@@ -1,4 +1,4 @@
-"""Count other rows with a kit: keep its domains and policies, and count another day's people."""
+"""Recount a kit for other rows: keep its domains and policies, and count other people."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ RECOUNTED = (
 
 
 def count_anew(content: TablesContent, source: Source) -> CombinationCounts:
-    """Count a source's subjects by a kit's domains; rows with a value outside of them do not count.
+    """Count a source's subjects in a kit's domains, without rows outside these domains.
 
-    Those rows are set aside by `apply`. Cost: as a fit counts; where there are such rows, every row
-    is read here once for each count.
+    `apply` rejects those rows. The cost is that of a fit. If there are such rows, every row is read
+    here once for each count.
 
     Raises
     ------
-    RequestError : no row's values are in the domains, or the kit's separate count of people lacks
-        some of these rows. Also if the kit estimated its numbers of people from its own rows.
+    RequestError : no row has all values in the domains, or the kit's population lacks some of these
+        rows. Also if the kit estimated its numbers of people from its own rows.
     """
     space, subject = content.space, content.roles.subject
     _check_known(content)
@@ -71,7 +71,7 @@ def count_anew(content: TablesContent, source: Source) -> CombinationCounts:
 
 
 def with_counts(content: TablesContent, counts: CombinationCounts) -> TablesContent:
-    """Return a kit's content with the counts of other rows, by which its policies are judged."""
+    """Return a kit's content with the counts of other rows, which its policies' scores then use."""
     space = content.space
     people = replace(
         space.population,
@@ -112,7 +112,7 @@ def unpack_counts(given: Mapping[str, Any]) -> CombinationCounts:
 
 
 def _check_known(content: TablesContent) -> None:
-    """Refuse where people, or a measure, are known of the fitted rows alone."""
+    """Raise an error if people, or a measure, are known only for the fitted rows."""
     people = content.space.population
     filled = any("population lacks" in said for said in people.assumptions)
     own = [asked.name for kind, asked in content.measures.items() if not asked.ours(kind)]
@@ -130,7 +130,7 @@ def _strange(domains: Sequence[ValueDomain], counted: QuasiCombinations) -> bool
 
 
 class _RowsWithin(Source):
-    """The rows of a source whose values are all in their domains."""
+    """The rows of a source with all values in their domains."""
 
     def __init__(self, source: Source, domains: Sequence[ValueDomain]) -> None:
         super().__init__(source.name, source.kind, source.schema(), source.notes)

@@ -1,4 +1,4 @@
-"""The wing's fifth function: its parts of the report, as data."""
+"""Write the sections of a report on tables, as data."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ TAKES: dict[Question, str] = {
     "linkability": "a register of named people (--register)",
     "inference": "a sensitive column",
 }
-"""The input of the attack on each question."""
+"""The input that the attack on each question needs."""
 
 TREE = (
     "The chosen policy is a tree of {:,} leaves, each with its own intervals. Some "
@@ -106,7 +106,7 @@ def sections(
     """Return the sections of a report on a kit or on a release.
 
     A public report contains no count of people below 11, and only facts that the release shows.
-    Other policies' intervals and small counts are for the internal report.
+    Other policies' intervals and small counts are only in the internal report.
     """
     parts: Sequence[Section | None]
     data, public, private = facts_for(audience, subject, _gather_data, STATING)
@@ -124,7 +124,7 @@ def sections(
         return tuple(part for part in parts if part is not None)
     figures = {**public["figures"], **private.get("figures", {})}
     data = with_measured_utility(data, figures, private.get("marginals", ()))
-    # a second public loss narrows the values that a person may have
+    # a second public loss would narrow down a person's possible values
     if is_measured := audience == "internal" and "information_loss" in figures:
         data = with_measured_losses(data, figures)
     if "relative_risk" in figures and "chosen" in data:
@@ -278,7 +278,7 @@ def _frontier(data: Mapping[str, Any], audience: Audience) -> Section | None:
         marks=marks,
         floor=tuple(zip(*shown.get("floor", ()), strict=True)),
     )
-    if "cuts" in shown:  # as releases say since there are details
+    if "cuts" in shown:  # only newer releases have these details
         own = (Detail(_facts(axes, *one), strips.get(name, ())) for name, one in scores.items())
         chart = replace(chart, details=(*_details(shown, axes), *own))
     if len(risk) < data["policies"]:
@@ -292,7 +292,7 @@ def _frontier(data: Mapping[str, Any], audience: Audience) -> Section | None:
 
 
 def _details(shown: Mapping[str, Any], axes: tuple[str, str]) -> Iterator[Detail]:
-    """Yield the known figures of each policy in the chart, and its intervals of each column."""
+    """Yield the figures of each policy in the chart, and its intervals of each column."""
     cuts = [_cuts(one) for one in shown["cuts"]]
     names = ("risk", "loss", "found", "largest", "suppressed")
     scores = zip(*(shown[name] for name in names), strict=True)
@@ -305,7 +305,7 @@ def _details(shown: Mapping[str, Any], axes: tuple[str, str]) -> Iterator[Detail
 
 
 def _cuts(one: Mapping[str, Any]) -> list[Strip]:
-    """Read how each policy cuts a column."""
+    """Return the intervals of a column under each policy."""
     parts = [(label, width) for label, width in one["intervals"]]
     return [
         Strip(one["column"], tuple(parts[int(place)] for place in places.split()))
@@ -324,12 +324,12 @@ def _facts(
 
 
 def _axes(data: Mapping[str, Any]) -> tuple[str, str]:
-    """Name the axes by the measures of the search."""
+    """Return the names of the axes, by the measures of the search."""
     return name_risk(data), name_measure(data, "loss")
 
 
 def _describe_measures(data: Mapping[str, Any]) -> Iterator[Prose]:
-    """Give the formulas of risk and loss, if they are not the usual ones."""
+    """Yield the formulas of risk and loss, if they are not the usual ones."""
     if is_default(data, "risk") and is_default(data, "loss"):
         return
     risk, loss = (data["measures"][kind]["formula"] for kind in ("risk", "loss"))
@@ -342,7 +342,10 @@ def _describe_measures(data: Mapping[str, Any]) -> Iterator[Prose]:
 
 
 def _marks(data: Mapping[str, Any]) -> Iterator[Heading | Bullets]:
-    """Describe how each named policy was made; notes may name values absent from the release."""
+    """Describe how each reference policy was made, for the internal report.
+
+    The notes may name values that are absent from the release.
+    """
     for name, notes in data["mark_notes"].items():
         if notes:
             yield Heading(f"How {CALLED.get(name, name)} was read for these columns", "internal")
@@ -373,9 +376,9 @@ def _beating(data: Mapping[str, Any]) -> Section | None:
 
 
 def _strips(data: Mapping[str, Any], audience: Audience) -> dict[str, tuple[Strip, ...]]:
-    """Return how the chosen policy and the named ones cut each column.
+    """Return how the chosen policy and the reference policies divide each column.
 
-    The public sees only those of the named policies that are public anyway.
+    A public report shows only the reference policies that are public in any case.
     """
     strips = data.get("strips", {})
     if audience == "public":

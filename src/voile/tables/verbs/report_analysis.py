@@ -1,4 +1,4 @@
-"""The report's section on the data holder's own analysis, under the policies of a frontier."""
+"""Report on the data holder's own analysis, under the policies of a frontier."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SAID = (
 
 
 def own_analysis(data: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Describe how much of the data holder's own model or function a release keeps.
+    """Describe how much of the data holder's own model or function a release preserves.
 
-    Coefficients of the source are internal: those of all rows but one would give that one away.
-    The public reads mean overlaps and scores, with two digits.
+    Coefficients of the source are internal: together with all rows except one, they would reveal
+    that row. The public report contains mean overlaps and scores, with two digits.
     """
     analysis = data.get("analysis")
     if analysis is None:
@@ -81,7 +81,7 @@ def _row(name: str, risk: float | None, found: Mapping[str, Any], overlap: float
 
 
 def _digits(value: float | None, *, percent: bool = False) -> str:
-    """Write two significant digits."""
+    """Return a number with two significant digits, as text."""
     if value is None:
         return "not determined"
     shown = float(f"{100 * value if percent else value:.2g}")

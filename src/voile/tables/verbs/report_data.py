@@ -113,7 +113,7 @@ def report_data(
 
 
 def _describe_analysis(content: TablesContent, policy: KitPolicy | None) -> dict[str, Any] | None:
-    """Gather the analysis by risk, and the chosen policy, or the nearest analysed one."""
+    """Return the analysis by risk, and the chosen policy or the nearest analysed one."""
     if content.analysis is None:
         return None
     tried, risk = [number for number, _ in content.analysis["policies"]], content.frontier.risk
@@ -132,7 +132,7 @@ def _describe_analysis(content: TablesContent, policy: KitPolicy | None) -> dict
 
 
 def _of_rows(content: TablesContent, policy: AnyPolicy) -> dict[str, Any]:
-    """Gather the figures of a policy by combinations of a row's values."""
+    """Return the figures of a policy by combinations of a row's values."""
     space = content.space
     return {
         "lost": loss_data(space, policy),
@@ -144,7 +144,7 @@ def _of_rows(content: TablesContent, policy: AnyPolicy) -> dict[str, Any]:
 
 
 def loss_data(space: CountedSpace, policy: AnyPolicy) -> dict[str, Any]:
-    """Gather a policy's losses on the fitted source, also with people counted by their weights."""
+    """Return a policy's losses on the fitted source, also with people counted by their weights."""
     made: dict[str, Any] = {**space.losses(policy)}
     weighted = space.weighted_counts
     if weighted is not None:
@@ -158,9 +158,9 @@ def loss_data(space: CountedSpace, policy: AnyPolicy) -> dict[str, Any]:
 def grouped_rows(
     counts: CombinationCounts, grouping: CombinationGrouping
 ) -> tuple[PlacedRows, ReleasedLabels]:
-    """Return counted combinations in the groups of a fit, as the gate places rows in released ones.
+    """Return counted combinations in the groups of a fit, in the form of the gate's placed rows.
 
-    Each person counted is one of one combination.
+    Each counted person has one combination.
     """
     held = counts.sample > 0
     group = np.where(grouping.kept, np.arange(len(grouping.kept)), NOT_RELEASED)[grouping.group]
@@ -173,7 +173,7 @@ def grouped_rows(
 
 
 def _empty_boxes(space: CountedSpace, published: PublishedBoxes) -> dict[str, float]:
-    """Return the population's shares in boxes without a released record, if tables count it.
+    """Return the population's shares in leaves without a released record, if tables count it.
 
     The first is the share of all its people: they are provably not in the release. The second is
     the share of people outside the sample: no certificate covers them.
@@ -190,7 +190,7 @@ def _empty_boxes(space: CountedSpace, published: PublishedBoxes) -> dict[str, fl
 
 
 def _thin_frontier(content: TablesContent) -> dict[str, list[Any]]:
-    """Keep as many points as a chart can show, evenly along the curve on both its axes."""
+    """Return as many points as a chart can show, evenly along the curve on both axes."""
     frontier = content.frontier
     step = np.zeros(len(frontier))
     for axis in (frontier.risk, frontier.loss, np.log10(np.maximum(frontier.risk, LEAST_SHOWN))):
@@ -213,7 +213,7 @@ def _thin_frontier(content: TablesContent) -> dict[str, list[Any]]:
 
 
 def _cuts(policies: Sequence[Policy]) -> list[dict[str, Any]]:
-    """Return how each policy cuts each column: intervals are numbered, each listed once."""
+    """Return how each policy divides each column, with numbered intervals listed once."""
     columns = []
     for place, domain in enumerate(policies[0].domains if policies else ()):
         known: dict[bytes, str] = {}
@@ -234,7 +234,7 @@ def _cuts(policies: Sequence[Policy]) -> list[dict[str, Any]]:
 
 
 def _encode_bound(bound: LossBound | None) -> dict[str, Any] | None:
-    """Return a bound as JSON: None where a weight has no bound."""
+    """Return a bound as JSON data, with None for a weight without a bound."""
     if bound is None:
         return None
     columns = {
@@ -245,7 +245,7 @@ def _encode_bound(bound: LossBound | None) -> dict[str, Any] | None:
 
 
 def _uniques(space: CountedSpace, policy: AnyPolicy, fraction: float | None) -> list[float] | None:
-    """Estimate the people unique in the population, where only a sampling fraction is known."""
+    """Estimate the people unique in the population, if only a sampling fraction is known."""
     if fraction is None:
         return None
     _, classes, kept = space.groups(policy)
@@ -260,7 +260,7 @@ def _finite(figures: Mapping[str, float]) -> dict[str, float]:
 
 
 def _beats(content: TablesContent, name: str) -> dict[str, Any]:
-    """Describe how many policies beat a mark, and describe the most different global ones."""
+    """Return how many policies beat a reference policy, and the most different global ones."""
     score, mark = content.mark_scores[name], content.marks[name]
     scores = (score.risk, score.loss)
     called, beating = name.replace("-", " ").title(), content.beating(name)
@@ -296,7 +296,7 @@ def _public_strips(policy: Policy) -> list[dict[str, Any]]:
 
 
 def _published_strips(published: PublishedPolicy) -> list[dict[str, Any]]:
-    """Draw the intervals that the release shows; no width counts values that it does not."""
+    """Return the intervals that the release shows. Their widths count only shown values."""
     columns = zip(published.codebook.columns, published.widths, strict=True)
     return [
         {

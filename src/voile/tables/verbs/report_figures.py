@@ -1,4 +1,4 @@
-"""The report's tables of figures: risks before and after, and the optimality gap."""
+"""Report tables of figures: risks before and after, and the optimality gap."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PER_PERSON = (
     "adversary who knows every row of a person finds at least k people with the same rows."
 )
 PROMISED = ("k", "k_all_rows")
-"""Of a release that keeps its promise each is known to be k at least."""
+"""The figures that are known to be at least k in a release that keeps its promise."""
 DRAWN = ("mean_risk", "share_under_11", "prosecutor_mean")
 NOTHING = "not proved"
 MOST_ROWS = 24
@@ -74,8 +74,11 @@ def risks(
     *,
     is_fitted: bool = True,
 ) -> Section | None:
-    """Show every measure of the source and of the release, `figures`, where there is one.
+    """Return the section with every measure of the source and of the release.
 
+    Parameters
+    ----------
+    figures : the figures of the release, if there is one.
     least : the k that the release is certified to have.
     is_fitted : whether a fit counted the source's figures.
     """
@@ -89,7 +92,7 @@ def risks(
         promised = least if side is figures and name in PROMISED else 1
         return _write_measure(name, side.get(name), _people(data, side), audience, promised)
 
-    # discernibility follows each person
+    # discernibility depends on each person
     measures = ROWS if audience == "public" else (*ROWS, "discernibility")
     known = [name for name in measures if name in before or name in after]
     sides = (before, after) if after else (before,)
@@ -132,7 +135,7 @@ def risks(
 def _write_measure(
     name: str, value: float | None, people: float, audience: Audience, promised: int
 ) -> str:
-    """Write a measure. promised : the k that it is certified to reach; 1 if there is none."""
+    """Return a measure as text. `promised` is its certified k, or 1 if there is none."""
     if value is None:
         return "–"
     if name in RISKS:
@@ -147,7 +150,7 @@ def _write_measure(
 
 
 def _contributions(figures: Mapping[str, float]) -> Iterator[Grid | Prose]:
-    """Show the risk to an adversary who knows all columns but one, the largest fall first."""
+    """Report the risk to an adversary who knows all columns except one, largest decrease first."""
     begin = f"{RISK_WITHOUT}("
     without = {name[len(begin) : -1]: x for name, x in figures.items() if name.startswith(begin)}
     whole = figures.get("prosecutor_mean", 0.0)
@@ -172,7 +175,7 @@ def _contributions(figures: Mapping[str, float]) -> Iterator[Grid | Prose]:
 
 
 def _people(data: Mapping[str, Any], side: Mapping[str, float]) -> float:
-    """Return how many people the figures of a side are of: the release's, else the source's."""
+    """Return the number of people of a side's figures: the release's, or else the source's."""
     return side.get("subjects", float(data["subjects"]))
 
 
@@ -273,7 +276,7 @@ def _grid(proof: Mapping[str, Any]) -> Grid:
         rows[:: -(-len(rows) // MOST_ROWS)],
         title,
         (0, 1, 2, 3, 4),
-        "internal",  # as many figures find whom all others are known of
+        "internal",  # an adversary who knows all others could use so many figures
     )
 
 
@@ -291,7 +294,7 @@ def _row(
 
 
 def _gap(gap: float) -> str:
-    """Write a gap; one that only rounding leaves is none.
+    """Return a gap as text. A gap within rounding errors is 0%.
 
     >>> _gap(0.0213), _gap(3e-8)
     ('2.1%', '0%')

@@ -1,4 +1,4 @@
-"""The report's section on what analysts still have: losses, columns and COUNT queries."""
+"""Report the utility for analysts: losses, columns and COUNT queries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def describe_columns(
 ) -> dict[str, Any]:
     """Return the part of a report on the remaining detail, from the gate's figures.
 
-    runs : by column, the runs that the release's marginals count.
+    `runs` are the numbers of runs in the release's marginals, by column.
     """
     detail = [
         {
@@ -69,9 +69,10 @@ def with_measured_losses(
 def analysts(
     data: Mapping[str, Any], audience: Audience, *, is_fitted: bool = True
 ) -> Section | None:
-    """Return each loss, and the remaining detail of each column.
+    """Return the section on each loss, and on the remaining detail of each column.
 
-    is_fitted : whether the fit counted the queries and the columns; else they are the release's.
+    `is_fitted` is whether the fit counted the queries and the columns. Otherwise the figures are
+    the release's.
     """
     lost = data.get("lost")
     if lost is None:
@@ -121,7 +122,10 @@ def _by_labels(lost: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _error(error: float, audience: Audience) -> str:
-    """Write an error of queries around records, of which a second digit would reveal one."""
+    """Return the error of queries as text, with one digit in a public report.
+
+    A second digit would reveal a single record.
+    """
     return share(error) if audience == "internal" else f"about {share(float(f'{error:.1g}'))}"
 
 
@@ -136,7 +140,7 @@ def _runs(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
 
 
 def _describe_weighted(lost: Mapping[str, Any], audience: Audience) -> Iterator[str]:
-    """Describe the loss for an analyst who weights rows; the search used unweighted people."""
+    """Describe the loss for an analyst who weights rows. The search used unweighted people."""
     if "weighted" in lost:
         own = lost["weighted"]
         named = {name: share(own[name]) for name in ("distribution", "resolution", "ncp")}

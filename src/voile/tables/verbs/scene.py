@@ -30,7 +30,7 @@ STRANGER = np.int64(-1)
 
 
 class TablesStage(ABC):
-    """Hold the shared inputs of all attacks: one list of true people and one set of codes."""
+    """The shared inputs of all attacks: one list of true people and one set of codes."""
 
     truth: Source
     options: AdversaryOptions
@@ -38,41 +38,41 @@ class TablesStage(ABC):
     @property
     @abstractmethod
     def codebook(self) -> RowCoding:
-        """How released rows and raw cells become numbers."""
+        """Return the coding of released rows and raw cells as numbers."""
 
     @property
     @abstractmethod
     def sensitive(self) -> list[str]:
-        """The sensitive columns of the release."""
+        """Return the sensitive columns of the release."""
 
     @property
     @abstractmethod
     def kept_columns(self) -> list[str]:
-        """The columns that were released as they are."""
+        """Return the columns that were released unchanged."""
 
     @property
     @abstractmethod
     def table(self) -> pa.Table:
-        """The released rows."""
+        """Return the released rows."""
 
     @property
     @abstractmethod
     def rows(self) -> NDArray[np.int64]:
-        """The source's row of each released row."""
+        """Return the source's row of each released row."""
 
     @property
     @abstractmethod
     def rows_held_out(self) -> NDArray[np.int64]:
-        """The source's rows that were set aside before fitting."""
+        """Return the source's rows that were held out before fitting."""
 
     @property
     @abstractmethod
     def subject(self) -> str | None:
-        """The source's column of subjects."""
+        """Return the source's column of subjects."""
 
     @property
     def is_joined(self) -> bool:
-        """Whether pseudonyms show which rows are one person's."""
+        """Return whether pseudonyms show which rows are one person's."""
         return False
 
     @property
@@ -85,7 +85,7 @@ class TablesStage(ABC):
         return (*self.quasi, *self.options.knows)
 
     def check_known(self) -> None:
-        """Refuse columns that an adversary cannot know, since they are not released."""
+        """Raise an error for columns that are not released, since an adversary cannot know them."""
         for column in self.options.knows:
             if column not in self.kept_columns:
                 raise RequestError(
@@ -95,7 +95,7 @@ class TablesStage(ABC):
 
     @cached_property
     def person(self) -> str | None:
-        """The column that says who a row is; None when every row is a person."""
+        """Return the column that identifies the person of a row, or None if rows are people."""
         named = self.options.person or self.subject
         if named is not None and named not in self.truth.columns:
             raise RequestError(
@@ -107,13 +107,13 @@ class TablesStage(ABC):
 
     @cached_property
     def true_rows(self) -> pa.Table:
-        """The source's columns that scoring needs."""
+        """Return the source's columns that scoring needs."""
         wanted = [*self.quasi, *self.sensitive, *([self.person] if self.person else [])]
         return self.truth.read(dict.fromkeys(wanted))
 
     @cached_property
     def _people(self) -> dict[Any, int]:
-        """Number the true people by the text of their identity."""
+        """The numbers of the true people, by the text of their identity."""
         return {}
 
     def _numbers(self, column: pa.ChunkedArray) -> NDArray[np.int64]:
@@ -127,21 +127,21 @@ class TablesStage(ABC):
 
     @cached_property
     def who(self) -> NDArray[np.int64]:
-        """The person of each row of the source."""
+        """Return the person of each row of the source."""
         if self.person is None:
             return np.arange(self.true_rows.num_rows, dtype=np.int64)
         numbers = self._numbers(self.true_rows.column(self.person))
-        # a row without a subject is a person of its own
+        # a row without a subject is a separate person
         return np.where(numbers == STRANGER, -2 - np.arange(len(numbers)), numbers)
 
     @cached_property
     def released_records(self) -> IntervalRecords:
-        """The release over the quasi-identifiers."""
+        """Return the release over the quasi-identifiers."""
         return IntervalRecords(self.codebook.released_codes(self.table), self.who[self.rows])
 
     @cached_property
     def known_records(self) -> IntervalRecords:
-        """The release over all that the adversary knows."""
+        """Return the release over all columns that the adversary knows."""
         names = self.options.knows
         columns = [number_values(self.table.column(name), self.values_of(name)) for name in names]
         return IntervalRecords(
@@ -150,7 +150,7 @@ class TablesStage(ABC):
 
     @cached_property
     def kept_codes(self) -> NDArray[np.int32] | None:
-        """The kept columns, each distinct value a number."""
+        """Return the kept columns, with a number for each distinct value, or None."""
         columns = [number_values(self.table.column(name), {}) for name in self.kept_columns]
         return np.column_stack(columns) if columns else None
 
@@ -159,7 +159,7 @@ class TablesStage(ABC):
         return {}
 
     def values_of(self, column: str) -> dict[str, int]:
-        """Number a kept column's values alike in release and register."""
+        """Return the numbers of a kept column's values, shared by release and register."""
         return self._values_of.setdefault(column, {})
 
     @cached_property
@@ -177,13 +177,13 @@ class TablesStage(ABC):
 
     @cached_property
     def register_quasi(self) -> IntervalRecords:
-        """The adversary's register over the quasi-identifiers."""
+        """Return the adversary's register over the quasi-identifiers."""
         people = self._numbers(self._register.column(self.person))
         return IntervalRecords(self.codebook.register_codes(self._register), people)
 
     @cached_property
     def register(self) -> IntervalRecords:
-        """The adversary's register over all known columns."""
+        """Return the adversary's register over all known columns."""
         missing = np.full(self._register.num_rows, MISSING, dtype=np.int32)
         columns = [
             number_values(self._register.column(name), self.values_of(name))
@@ -197,12 +197,12 @@ class TablesStage(ABC):
 
     @property
     def register_rows(self) -> pa.Table:
-        """The register's columns that the release has."""
+        """Return the register's columns that the release has."""
         return self._register
 
     @cached_property
     def counted_population(self) -> tuple[pa.Table, NDArray[np.int64]]:
-        """The population table, and the people of each of its rows."""
+        """Return the population table, and the people of each of its rows."""
         source = open_source(self.options.population)
         people = self.options.people
         lacking = [name for name in (*self.quasi, people) if name not in source.columns]
@@ -221,15 +221,15 @@ class TablesStage(ABC):
 
     @cached_property
     def counted_codes(self) -> NDArray[np.int32]:
-        """The intervals of each row of the population table."""
+        """Return the intervals of each row of the population table."""
         return self.codebook.recode(self.counted_population[0])
 
     @cached_property
     def population(self) -> IntervalRecords:
-        """The population table, a row for each of its people."""
+        """Return the population table with at most two people of each group."""
         _, people = self.counted_population
         distinct, place = np.unique(self.counted_codes, axis=0, return_inverse=True)
-        # Two of a group tell whether exactly one person fits as well as all of them would.
+        # Two people of a group suffice to show that more than one person fits.
         counted = np.minimum(np.bincount(place, weights=people), 2).astype(np.int64)
         repeated = np.repeat(distinct, counted, axis=0)
         strangers = -2 - self.true_rows.num_rows - np.arange(len(repeated), dtype=np.int64)
@@ -237,7 +237,7 @@ class TablesStage(ABC):
 
     @cached_property
     def held_out(self) -> IntervalRecords | None:
-        """People who were set aside before fitting, or come in a control file."""
+        """Return people who were held out before fitting, or the people of a control file."""
         table, people = self._control
         return IntervalRecords(self.codebook.recode(table), people) if table.num_rows else None
 
@@ -257,12 +257,12 @@ class TablesStage(ABC):
 
     @property
     def held_out_people(self) -> NDArray[np.int64]:
-        """Who the people are that are not in the release."""
+        """Return the numbers of people who are not in the release."""
         return self._control[1]
 
     @property
     def held_out_rows(self) -> pa.Table:
-        """The cells of people who are not in the release."""
+        """Return the cells of people who are not in the release."""
         return self._control[0]
 
     def cases(self, column: str) -> SensitiveRecords:
@@ -271,7 +271,7 @@ class TablesStage(ABC):
         )
 
     def cases_held_out(self, column: str) -> SensitiveRecords | None:
-        """The control with the same column."""
+        """Return the control people with the same sensitive column, or None."""
         if self.held_out is None:
             return None
         table, _ = self._control
@@ -282,7 +282,7 @@ class TablesStage(ABC):
 
 @dataclass(frozen=True, eq=False)
 class TablesScene(TablesStage):
-    """Hold the stage of a release of voile's own, described by its manifests."""
+    """The stage of a release made by voile, described by its manifests."""
 
     release: StoredRelease
     truth: Source
@@ -294,18 +294,18 @@ class TablesScene(TablesStage):
 
     @property
     def sensitive(self) -> list[str]:
-        """The sensitive columns of the release."""
+        """Return the sensitive columns of the release."""
         return [c["column"] for c in self.release.public["columns"] if c["role"] == "sensitive"]
 
     @property
     def kept_columns(self) -> list[str]:
-        """The columns that are neither generalised nor pseudonyms."""
+        """Return the columns that are neither generalised nor pseudonyms."""
         own = ("quasi", "identifier")
         return [c["column"] for c in self.release.public["columns"] if c["role"] not in own]
 
     @property
     def is_per_person(self) -> bool:
-        """Whether the promise is per person, so that the boxes of rows overlap."""
+        """Return whether the promise is per person, so that the leaves of rows overlap."""
         return bool(self.release.public.get("promise") == "person")
 
     @property
@@ -316,23 +316,23 @@ class TablesScene(TablesStage):
 
     @cached_property
     def table(self) -> pa.Table:
-        """The released rows."""
+        """Return the released rows."""
         self.check_known()
         return self.release.rows().read()
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
-        """The source's row of each released row."""
+        """Return the source's row of each released row."""
         return rows_released(self.release)
 
     @cached_property
     def rows_held_out(self) -> NDArray[np.int64]:
-        """The source's rows that were set aside before fitting."""
+        """Return the source's rows that were held out before fitting."""
         return rows_held_out(self.release)
 
     @property
     def subject(self) -> str | None:
-        """The source's column of subjects, as the roles name it."""
+        """Return the source's column of subjects from the roles, or None."""
         subject: str | None = (self.release.private or {}).get("roles", {}).get("subject")
         return subject
 
@@ -342,7 +342,7 @@ def _beside(codes: NDArray[np.int32], columns: Sequence[NDArray[np.int32]]) -> N
 
 
 def number_values(column: pa.ChunkedArray, numbers: dict[str, int]) -> NDArray[np.int32]:
-    """Number a column's values by their text, going on from `numbers`; null is -1."""
+    """Number a column's values by their text, and extend `numbers`. Null is -1."""
     values, places = encode_cells(column)
     codes = [
         MISSING if value is None else numbers.setdefault(str(value), len(numbers))
@@ -352,9 +352,9 @@ def number_values(column: pa.ChunkedArray, numbers: dict[str, int]) -> NDArray[n
 
 
 def drop_repeated_entries(register: pa.Table, person: str) -> pa.Table:
-    """Keep one of the equal entries of a person, since an adversary counts people.
+    """Return the register with one of each person's equal entries, since adversaries count people.
 
-    Entries that name nobody stay: equal ones may be of several people.
+    Entries without a name stay, since equal ones may belong to several people.
     """
     number = np.arange(register.num_rows)
     named = register.column(person).is_valid().to_numpy()

@@ -1,4 +1,4 @@
-"""Run `voile tables show`: show the labels of one policy, and how many people share them."""
+"""Implement `voile tables show`: the labels of one policy, and how many people share them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from voile.tables.verbs.content import KIND, TablesContent
 from voile.tables.verbs.options import ShownPolicy, ShowOptions
 
 SIZES = (1, 2, 3, 5, 11, 20, 50, 100)
-"""The least people of each class of group sizes."""
+"""The least number of people of each class of group sizes."""
 
 
 def show_policy(options: ShowOptions, reporter: VerbReporter, *, kit: StoredKit | str) -> EndedVerb:
@@ -68,7 +68,7 @@ def open_tables_kit(kit: StoredKit | str) -> StoredKit:
 def find_policy(
     content: TablesContent, kit: StoredKit, asked: ShownPolicy
 ) -> tuple[AnyPolicy, int | None]:
-    """Return the policy of a number or of a file, and its number if the kit lists it.
+    """Return the policy with a number or from a file, and its number if the kit lists it.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def find_policy(
 
 
 def _sizes(people: NDArray[np.float64], of: NDArray[np.float64]) -> Iterator[dict[str, Any]]:
-    """Yield how many subjects are in groups of each size, by people who look the same."""
+    """Yield the number of subjects by size of their group, in people who look the same."""
     for first, after in zip(SIZES, (*SIZES[1:], np.inf), strict=True):
         inside = (people >= first - 1e-9) & (people < after - 1e-9)
         yield {
@@ -129,7 +129,7 @@ def _leaves(
     classes: EquivalenceClasses,
     columns: list[dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield each leaf that holds people; `merges_into` is the node that would join it to others."""
+    """Yield each leaf with people. `merges_into` is the node that would join it to others."""
     of_group = [one.pop("of_group") for one in columns]
     for at, box in enumerate(groups[:, 0].tolist()):
         node = int(policy.uncut[box])
@@ -145,7 +145,7 @@ def _leaves(
 
 
 def _matches_without(space: CountedSpace, policy: AnyPolicy, place: int) -> float:
-    """Return the people expected to be matched by an adversary who does not know one column."""
+    """Return the expected matches of an adversary who does not know one column."""
     codes, counts = space.counts.codes, space.counts
     own = policy.numbers_of(codes)
     keys, first, group = np.unique(policy.keys_of(own), return_index=True, return_inverse=True)

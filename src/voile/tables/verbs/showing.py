@@ -1,4 +1,4 @@
-"""Take notes of rows in one pass, and derive the published policy from them."""
+"""Collect notes on rows in one pass, and derive the published policy from them."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ Bits = NDArray[np.bool_]
 
 
 class NotesShowing(Protocol[Notes]):
-    """Take notes of rows; conclude the published policy after the last row."""
+    """The interface that collects notes on rows and returns the published policy at the end."""
 
     def note(self, batch: SourceBatch, recoded: RecodedBatch, kept: Bits) -> Notes:
-        """Note the rows of a batch that are kept."""
+        """Return notes on the rows of a batch that are kept."""
 
     def nothing(self) -> Notes:
-        """Return the notes of no rows."""
+        """Return the notes on no rows."""
 
     def merge(self, notes: Notes, more: Notes) -> None:
-        """Add to the notes those of the next batch."""
+        """Add the notes on the next batch to `notes`."""
 
     def summarise(self, notes: Notes) -> Any:
-        """Reduce the notes to the facts that decide the published policy."""
+        """Reduce the notes to the facts that determine the published policy."""
 
     def conclude(self, summary: Any, *, bounds: bool) -> AnyPublished:
         """Return the published policy."""
@@ -63,7 +63,7 @@ def showing_of(
     sensitive: Sequence[str],
     marginals: bool,
 ) -> NotesShowing[Any]:
-    """Return how a policy is shown: intervals as they are, or boxes that no row breaks."""
+    """Return how a policy is published: with its intervals, or with leaves that no row breaks."""
     if isinstance(policy, PersonPolicy):
         return ShownRows(policy)
     if isinstance(policy, TreePolicy):
@@ -73,7 +73,7 @@ def showing_of(
 
 @dataclass(frozen=True)
 class ShownIntervals:
-    """A global policy: by domain, which of its values released rows have."""
+    """The notes on a global policy: by domain, the values of released rows."""
 
     policy: Policy
 
@@ -98,7 +98,7 @@ class ShownIntervals:
 
 @dataclass(frozen=True)
 class ShownRows:
-    """A policy per person: which values released rows have, and last, which boxes of rows."""
+    """The notes on a policy per person: the values of released rows, then the nodes of rows."""
 
     policy: PersonPolicy
 
@@ -126,20 +126,23 @@ class ShownRows:
 
 
 def mark(seen: list[Bits], recoded: RecodedBatch, kept: Bits) -> None:
-    """Mark the values that kept rows have."""
+    """Mark the values of kept rows."""
     for has, values in zip(seen, recoded.values[kept].T, strict=True):
         has[values] = True
 
 
 @dataclass
 class BoxNotes:
-    """Hold the notes of rows, by uncut box of a tree policy.
+    """The notes on rows, by leaf of a tree policy.
 
-    rows : (boxes,). counts : rows by value, of each domain.
-    people : distinct (box, person, combination), if rows have subjects; memory grows with them.
-    codes : the combination of each of these, in one batch alone. The counts are then of these, not
-        of rows.
-    values : rows by sensitive column, box, value and person, if these are counted.
+    Attributes
+    ----------
+    rows : (leaves,) the number of rows of each leaf.
+    counts : the rows by value, for each domain.
+    people : distinct (leaf, person, combination), if rows have subjects. Memory grows with them.
+    codes : the combination of each of these, within one batch only. The counts are then of these,
+        not of rows.
+    values : the rows by sensitive column, leaf, value and person, if these are counted.
     """
 
     counts: list[NDArray[np.int64]]
@@ -151,11 +154,13 @@ class BoxNotes:
 
 @dataclass(frozen=True)
 class BoxSummary:
-    """Hold the facts on boxes that a release shows.
+    """The facts on leaves that a release shows.
 
-    seen : by domain, which values released rows have. stands : (uncut boxes,) the released box of
-        each.
-    counted : people, if the release has marginals.
+    Attributes
+    ----------
+    seen : by domain, the values of released rows.
+    stands : (leaves,) the released node that represents each leaf.
+    counted : the released people, if the release has marginals.
     """
 
     seen: list[Bits]
@@ -165,7 +170,7 @@ class BoxSummary:
 
 @dataclass(frozen=True)
 class ShownBoxes:
-    """A tree policy: a box that breaks the constraints on these rows takes its whole ancestor."""
+    """The notes on a tree policy. Leaves that break the constraints are replaced by ancestors."""
 
     policy: TreePolicy
     space: CountedSpace
@@ -201,7 +206,7 @@ class ShownBoxes:
         return BoxNotes(counts, rows, np.zeros((0, 3), dtype=np.int64), codes)
 
     def merge(self, notes: BoxNotes, more: BoxNotes) -> None:
-        """Add the notes of the next batch; people noted before are not counted again."""
+        """Add the notes on the next batch, without counting people again who were noted before."""
         both = np.concatenate([notes.people, more.people])
         notes.people, first = np.unique(both, axis=0, return_index=True)
         again = np.ones(len(both), dtype=np.bool_)
@@ -225,7 +230,7 @@ class ShownBoxes:
                 "even one group of all released rows breaks the kit's constraints",
                 instead="fit on this source",
             )
-        # a box without rows is still part of the one that has taken it in
+        # a leaf without rows still belongs to the ancestor that replaces it
         used = np.where(np.isin(stands, stands[shown]), stands, UNCUT)[tree.leaves]
         seen = [counts > 0 for counts in notes.counts]
         return BoxSummary(seen, used, self._count_once(notes) if self.marginals else None)
@@ -236,7 +241,7 @@ class ShownBoxes:
         )
 
     def _count_once(self, notes: BoxNotes) -> ReleasedCounts | None:
-        """Count people once; None where somebody has rows of several combinations."""
+        """Count each person once, or return None if somebody has rows of several combinations."""
         people = notes.rows
         if self.subject is not None:
             box, person, _ = notes.people.T
@@ -247,7 +252,7 @@ class ShownBoxes:
 
     @cached_property
     def counted_people(self) -> NDArray[np.float64]:
-        """(boxes,) people of the population."""
+        """Return the population's people in each leaf, (leaves,)."""
         counts = self.space.counts
         box = self.policy.box_of(counts.codes)
         return np.bincount(box, counts.population, self.policy.n_groups).astype(np.float64)
@@ -255,10 +260,10 @@ class ShownBoxes:
 
 @dataclass(frozen=True)
 class _AllowedUnions:
-    """Whether some uncut boxes together may be one box.
+    """A test of whether some leaves together may be one released node.
 
-    A person's share of each sensitive value depends on the boxes of all the person's rows. So rows
-    are counted first, and boxes `refused` that break the constraints once people are.
+    A person's share of each sensitive value depends on the leaves of all the person's rows. Rows
+    are therefore counted first. Unions in `refused` break the constraints once people are counted.
     """
 
     showing: ShownBoxes
@@ -276,10 +281,11 @@ class _AllowedUnions:
         return bool(enough and self._is_diverse(boxes, rules))
 
     def refuse(self, stands: NDArray[np.int32]) -> bool:
-        """Refuse the boxes that break the constraints, people counted; say if any is new.
+        """Refuse the unions that break the constraints with people counted.
 
-        `stands` (uncut boxes,) is the released box of each. Each person counts once, spread evenly
-        over the person's distinct pairs of a box and a value, as on the written release.
+        The function returns whether any of them is new. `stands` (leaves,) is the released node of
+        each leaf. Each person counts once, divided evenly among the person's distinct pairs of a
+        node and a value, as in the written release.
         """
         if self.showing.subject is None:
             return False
@@ -291,11 +297,11 @@ class _AllowedUnions:
         return len(self.refused) > known
 
     def _find_held(self, boxes: NDArray[np.intp]) -> frozenset[int]:
-        """Return which of these boxes hold rows."""
+        """Return the given leaves that have rows."""
         return frozenset(boxes[self.notes.rows[boxes] > 0].tolist())
 
     def _short(self, number: int, stands: NDArray[np.int32]) -> set[int]:
-        """Return the released boxes that break the constraints on one sensitive column."""
+        """Return the released nodes that break the constraints on one sensitive column."""
         shown = [key[1:] for key in self.notes.values if key[0] == number]
         texts = list(dict.fromkeys(text for _, text, _ in shown))
         order, ordered = value_order(texts)
@@ -312,7 +318,10 @@ class _AllowedUnions:
 
     @cached_property
     def _values(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64], bool]]:
-        """Rows by box and value, all rows, and whether values are numbers, by sensitive column."""
+        """Return rows by leaf and value, all rows by value, and whether values are numbers.
+
+        There is one entry for each sensitive column.
+        """
         found = []
         for number in range(len(self.showing.sensitive)):
             counted, ordered = self._by_value(number)
@@ -348,14 +357,17 @@ class _AllowedUnions:
 
 
 def _combinations(codes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return a number of each combination of values; two have the same one in 2^64."""
+    """Return a 64-bit hash of each combination of values.
+
+    Two combinations have the same hash with a probability of 2^-64.
+    """
     odd = np.random.default_rng(0).integers(2**63, size=codes.shape[1], dtype=np.int64) | 1
     with np.errstate(over="ignore"):
         return codes.astype(np.int64) @ odd
 
 
 def _people(column: pa.Array, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number people by their names; a row without a subject is a person of its own."""
+    """Number people by their names. A row without a subject is a separate person."""
     names, places = encode_cells(column)
     digests = [
         hashlib.blake2b(b"" if name is None else str(name).encode(), digest_size=8).digest()

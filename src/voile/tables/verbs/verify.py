@@ -32,10 +32,10 @@ LEFT = "not counted again: it takes the population, or the source, which the kit
 
 
 def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
-    """Yield each check of a release, in words, and whether it holds.
+    """Yield each check of a release, as a sentence, and whether it passes.
 
     Figures that need the source or its population are not checked again. Without the private
-    folder rows count as people, who are no more than rows.
+    folder, rows count as people. There are at least as many rows as people.
     """
     source, public = release.rows(), release.public
     yield (same := has_columns(source, public))
@@ -75,10 +75,10 @@ def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
 def _marginals(
     release: StoredRelease, codebook: ReleaseCodebook, people: float
 ) -> Iterator[ReleaseCheck]:
-    """Check the marginals against apply's counts, and those against the boxes and their sums.
+    """Check the marginals against apply's counts, and these counts against the leaves.
 
-    A recipient has the marginals in two digits, and can check them against the number of rows.
-    There may be fewer people than rows, if a person has several.
+    A recipient has the marginals in two digits, and can check them against the number of rows. If a
+    person has several rows, there may be fewer people than rows.
     """
     public, private = marginals_in(release.public), release.private
     if private is None:
@@ -103,7 +103,7 @@ def _marginals(
 
 
 def _is_named_by_its_ends(entry: CodebookEntry) -> bool:
-    """Whether a label shows both ends, where there are two and no list of values."""
+    """Return whether a label shows both ends, if there are two ends and no list of values."""
     if entry.first is None or entry.values:
         return True
     return all(end in entry.label for end in entry.bounds if end is not None)
@@ -116,10 +116,10 @@ def _of_role(public: Mapping[str, Any], role: str) -> list[str]:
 def _promises(
     public: Mapping[str, Any], found: Mapping[str, float], *, unit: str = "people"
 ) -> Iterator[ReleaseCheck]:
-    """Hold the release, and the figures that its manifest states, to the constraints.
+    """Check the release, and the figures in its manifest, against the constraints.
 
-    If rows are counted and not people, shares of values may differ from the certified ones. Whether
-    they break a limit is then unknown.
+    If rows are counted instead of people, shares of values may differ from the certified ones.
+    Whether they break a limit is then unknown.
     """
     constraints, stated = public["constraints"], public["figures"]
     k = constraints["k"]

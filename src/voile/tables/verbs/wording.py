@@ -1,4 +1,4 @@
-"""How the wing's numbers are written for people."""
+"""Write the figures of tables as text for people."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from voile.report.wording import is_hidden, join_names, odds, share, share_of, s
 from voile.tables.scoring.named_measures import DEFAULTS, Kind
 from voile.tables.verbs.person_records import PROMISED_PEOPLE
 
-NOTHING = 1e-9  # a loss that is one of rounding
+NOTHING = 1e-9  # losses below this are rounding errors
 RELATIVE = "relative risk"
 CALLED = {"safe-harbor": "Safe Harbor", "chosen": CHOSEN}
 
 
 def format_people(count: float, audience: Audience) -> str:
-    """Format a count of people; a public report gives no number from 1 to 10.
+    """Return a count of people as text. A public report contains no number from 1 to 10.
 
     >>> format_people(3, "public"), format_people(3, "internal"), format_people(1234, "public")
     ('fewer than 11', '3', '1,234')
@@ -34,7 +34,7 @@ def format_people(count: float, audience: Audience) -> str:
 
 
 def highest_risk(risk: float) -> Figure:
-    """Return the key figure of the record at most risk.
+    """Return the key figure of the record with the highest risk.
 
     >>> highest_risk(0.017).value, highest_risk(0.017).meaning
     ('1.7%', '1 in 59: chance of being re-identified correctly')
@@ -48,7 +48,7 @@ def highest_risk(risk: float) -> Figure:
 
 
 def format_expected(matches: float) -> str:
-    """Write an expected number of people.
+    """Return an expected number of people as text.
 
     >>> format_expected(84.3), format_expected(3.42), format_expected(4.0), format_expected(0.01)
     ('84', '3.4', '4', 'nearly none')
@@ -59,7 +59,7 @@ def format_expected(matches: float) -> str:
 
 
 def describe_matches(matches: float) -> str:
-    """Write how many people are expected to be found.
+    """Return the number of people who are expected to be re-identified, as text.
 
     >>> describe_matches(84.3), describe_matches(0.01)
     ('about 84 people', 'nearly nobody')
@@ -68,14 +68,14 @@ def describe_matches(matches: float) -> str:
 
 
 def count_among(matches: float, people: str) -> str:
-    """Write an expected number of people among others."""
+    """Return an expected number of people among others, as text."""
     return f"{'about ' * (matches >= 0.1)}{format_expected(matches)} of the {people} people"
 
 
 def explain_accepted(
     public: Mapping[str, Any], figures: Mapping[str, float], audience: Audience
 ) -> Iterator[str]:
-    """Yield the risk that the data holder accepted, and why; nothing where there is none."""
+    """Yield the risk that the data holder accepted, and the reason, if there is one."""
     reason = public.get(ACCEPTED)
     if reason is None:
         return
@@ -90,7 +90,7 @@ def explain_accepted(
 
 
 def explain_choice(choice: Choice, risk: str = RELATIVE, *, edited: bool = False) -> str:
-    """Explain why a policy was chosen; `risk` is the name of the searched risk.
+    """Explain why a policy was chosen. `risk` is the name of the risk in the search.
 
     >>> explain_choice(Choice(beats="safe-harbor"))
     "which has the least loss at Safe Harbor's risk or less"
@@ -128,12 +128,12 @@ def _explain(choice: Choice, risk: str) -> str:
 
 
 def is_default(data: Mapping[str, Any], kind: Kind) -> bool:
-    """Whether the paper's measure was searched for."""
+    """Return whether the search used the paper's measure."""
     return bool(data["measures"][kind]["name"] == DEFAULTS[kind])
 
 
 def name_risk(data: Mapping[str, Any]) -> str:
-    """Name the risk searched for, a share of the source's.
+    """Return the name of the search's risk, a share of the source's risk.
 
     >>> name_risk({"measures": {"risk": {"name": "estimated-matches"}}})
     'estimated relative risk'
@@ -143,7 +143,7 @@ def name_risk(data: Mapping[str, Any]) -> str:
 
 
 def name_measure(data: Mapping[str, Any], kind: Kind) -> str:
-    """Name a measure within a sentence.
+    """Return the name of a measure within a sentence.
 
     >>> name_measure({"measures": {"risk": {"title": "HIV cases"}}}, "risk")
     'HIV cases'
@@ -153,7 +153,7 @@ def name_measure(data: Mapping[str, Any], kind: Kind) -> str:
 
 
 def describe_risk(data: Mapping[str, Any], risk: float, matches: float) -> str:
-    """Describe a policy's risk and expected matches; name the risk if it is another measure."""
+    """Describe a policy's risk and expected matches, and name the risk if it is another measure."""
     to_find = f"{describe_matches(matches)} expected to be re-identified"
     if is_default(data, "risk"):
         return to_find
@@ -161,7 +161,7 @@ def describe_risk(data: Mapping[str, Any], risk: float, matches: float) -> str:
 
 
 def describe_loss(data: Mapping[str, Any], loss: float) -> str:
-    """Name a loss in the field's term, with its value: information loss 32%."""
+    """Return a loss as text, with the field's term: information loss 32%."""
     match data["measures"]["loss"]["name"]:
         case "weighted":
             name = "information loss"
@@ -189,7 +189,7 @@ def _describe_what_is_kept(data: Mapping[str, Any], loss: float) -> str:
 
 
 def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
-    """Describe the cost of a tree with leaves that may be empty, as shares of the population.
+    """Describe the cost of a tree with possibly empty leaves, as shares of the population.
 
     >>> [*explain_empty_boxes({"people": 0.59, "unseen": 0.593})][0][:36]
     'Leaves without a record were allowed'
@@ -217,14 +217,14 @@ def explain_empty_boxes(of_people: Mapping[str, float]) -> Iterator[str]:
 
 
 def explain_regrowing(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
-    """Describe how often an adversary who knows all rows but one value guesses that value.
+    """Describe how often an adversary who knows all rows except one value guesses that value.
 
-    The public is not shown a rate of few people.
+    A public report contains no rate of few people.
     """
     found = [one for one in evidence if one.attack == "regrowing"]
     if not found:
         return
-    from voile.tables.attack.regrowing import GROUP, GUESSED, MARGINALS  # loads numba
+    from voile.tables.attack.regrowing import GROUP, GUESSED, MARGINALS  # imports numba
 
     for one in found:
         rates = {each.by: each.rate for each in one.findings if each.quantity == GUESSED}
@@ -239,7 +239,7 @@ def explain_regrowing(evidence: Sequence[Evidence], audience: Audience) -> Itera
 
 
 def name_kept(released: Sequence[Mapping[str, str]]) -> str:
-    """Name the columns that are released as they are, where they are few."""
+    """Return the names of the columns released unchanged, if they are few."""
     kept = [one["column"] for one in released if one["role"] in AS_IT_IS]
     return join_names(kept) if 0 < len(kept) <= FEW_NAMES else "the columns released as they are"
 
@@ -247,10 +247,13 @@ def name_kept(released: Sequence[Mapping[str, str]]) -> str:
 def explain_unique(
     apart: str, columns: Sequence[str], released: Sequence[Mapping[str, str]]
 ) -> tuple[str, str]:
-    """Explain who can recognise records unique on all released columns, and their other values.
+    """Explain who can recognise records unique on all released columns, and the consequence.
 
-    apart : the share of people. columns : the quasi-identifiers. released : every column that the
-        release has, with its role.
+    Parameters
+    ----------
+    apart : the share of people, as text.
+    columns : the quasi-identifiers.
+    released : every column of the release, with its role.
 
     >>> explain_unique("3.0%", ["age"], [{"column": "ill", "role": "sensitive"}])[1]
     'It then reveals that the person is in the release, and no other value.'
@@ -274,7 +277,7 @@ def explain_unique(
 
 
 def count_beating(count: int) -> str:
-    """Describe how many policies beat another in risk and loss.
+    """Describe how many policies beat another policy in risk and loss.
 
     >>> count_beating(0)
     'No policy found within the limits of the fit beats it in both'
@@ -293,7 +296,7 @@ def count_beating(count: int) -> str:
 def _without_protection(
     data: Mapping[str, Any], figures: Mapping[str, float], audience: Audience
 ) -> tuple[float, str, str]:
-    """Return the matches of the source, its people and its name: the gate's, else the fit's."""
+    """Return the source's matches, its people and its name, from the gate or else from the fit."""
     if source := find_source_figures(figures):
         return source["expected_matches"], size(source["subjects"], audience), "source"
     return data["matches"], size(data["subjects"], audience), "fitted source"
@@ -305,9 +308,10 @@ def three_sentences(
     why: str,
     audience: Audience = "internal",
 ) -> tuple[str, ...]:
-    """State the risk, the loss, and the comparison with Safe Harbor, or else `why` it was chosen.
+    """Return sentences on the risk, the loss, and the comparison with Safe Harbor.
 
-    `figures` were counted on the release itself, which may be of another source than the fit's.
+    Without Safe Harbor, the last sentence is `why` the policy was chosen. `figures` were counted on
+    the release itself, which may be of another source than the fit's.
     """
     risk, loss, _ = data["chosen"]
     people, dropped = figures["subjects"], figures["suppressed"]

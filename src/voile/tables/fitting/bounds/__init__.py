@@ -1,1 +1,1 @@
-"""Lower bounds on the loss of any policy at a risk: how far a frontier is from the best."""
+"""Compute lower bounds on the loss of any policy at a risk, for a frontier's optimality gap."""

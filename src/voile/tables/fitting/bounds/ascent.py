@@ -1,7 +1,7 @@
-"""Tighten the relaxation: make the outer intervals agree on one inner partition, by prices.
+"""Tighten the relaxation: multipliers make all outer intervals agree on one inner partition.
 
-Lagrangian decomposition (Guignard and Kim 1987) with subgradient steps (Held, Wolfe, Crowder
-1974; step lengths as Polyak's).
+The method is Lagrangian decomposition (Guignard and Kim 1987) with subgradient steps (Held, Wolfe,
+Crowder 1974) and Polyak's step lengths.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ TRIALS = 8
 STALLED = 5
 SHORTER = 0.6
 SHORTEST = 0.01
-CLOSE = 5e-7  # relative; less is not worth a step
+CLOSE = 5e-7  # relative: smaller gaps do not justify a step
 
 
 class BoundAscent:
-    """Raise the bounds of some pairs, step by step.
+    """An ascent that raises the bounds of some pairs step by step.
 
-    A multiplier for each outer value and inner cut is added to the price of the cut. It applies in
-    the outer interval of that value. The multipliers of a cut sum to zero over the outer values. A
-    policy has the same cuts in all outer intervals, so its cost does not change. Each choice of
-    multipliers therefore gives a bound.
+    The ascent has a multiplier for each outer value and inner split point. It is added to the price
+    of the split point in the outer interval of that value. The multipliers of a split point sum to
+    zero over the outer values. A policy has the same split points in all outer intervals, so its
+    cost does not change. Each choice of multipliers therefore gives a bound.
     """
 
     def __init__(
@@ -45,22 +45,22 @@ class BoundAscent:
         self._visited = np.zeros_like(self._alive)
         self._visit(np.arange(len(pairs)), [path(each) for each in costs])
         self._reached = self.bounds.copy()
-        self._steps = 1  # all that may matter is priced without multipliers already
+        self._steps = 1  # all relevant intervals are already priced
         self._multipliers = np.zeros((len(pairs), relaxation.outers, relaxation.cuts))
         self._length = np.ones(len(pairs))
         self._stalled = np.zeros(len(pairs), dtype=np.int64)
 
     def active(self, caps: Floats) -> Ints:
-        """Return the places among `pairs` where another step may help."""
+        """Return the positions in `pairs` for which another step may help."""
         below = self.bounds < caps * (1 - CLOSE)
         return np.flatnonzero(below & (self._length > SHORTEST))
 
     def step(self, caps: Floats) -> Policies:
-        """Take a step; return a policy for each active pair, made of what its relaxation chose.
+        """Take a step, and return a policy for each active pair from its relaxation's solution.
 
-        Every `TRIALS` steps, price all intervals that may matter and raise the bounds. The steps
-        between use only the intervals of cheapest paths so far. They prove nothing, but lead the
-        multipliers to the next bounds at a fraction of the cost.
+        Every `TRIALS` steps, all relevant intervals are priced and the bounds are raised. The steps
+        in between use only intervals of the cheapest paths so far. They prove nothing, but they
+        move the multipliers towards the next bounds at a fraction of the cost.
         """
         active = self.active(caps)
         pairs, caps = self.pairs[active], caps[active]
@@ -111,7 +111,7 @@ class BoundAscent:
     def _kept_cuts(
         self, pairs: Ints, paths: list[list[tuple[int, int]]], multipliers: Floats
     ) -> Floats:
-        """Return which inner cuts are kept at each outer value, (pairs, outers, inner cuts)."""
+        """Return which inner split points are kept at each outer value, (pairs, outers, cuts)."""
         ends = np.array(sorted({interval for one in paths for interval in one}), dtype=np.int64)
         member = np.array([[tuple(end) in set(one) for one in paths] for end in ends.tolist()])
         solved = self._relaxation.solve(ends, member, pairs, multipliers, traced=True)
@@ -123,7 +123,7 @@ class BoundAscent:
     def _round_policies(
         self, pairs: Ints, paths: list[list[tuple[int, int]]], kept: Floats
     ) -> Policies:
-        """Make policies: a cut of the inner is kept where it is for half of the subjects."""
+        """Return policies that keep the inner split points kept for half of the subjects."""
         nesting = self._relaxation.nesting
         rows = nesting.combos[self._relaxation.combo[pairs]].copy()
         for row, one in zip(rows, paths, strict=True):

@@ -1,4 +1,4 @@
-"""Prove how good any policy can be: a lower bound on loss + weight x risk, and on the area."""
+"""Prove a lower bound on loss + weight x risk of any policy, and on the area."""
 
 from __future__ import annotations
 
@@ -39,37 +39,39 @@ def bound(
     seconds: float | None = None,
     progress: Callable[[ProofProgress], None] | None = None,
 ) -> LossBound:
-    """Prove that no policy whatsoever has less loss + weight x relative risk than a bound.
+    """Prove that no policy has less loss + weight x relative risk than a bound.
 
-    The proof goes through every partition of all attributes but the two largest. For each, the
-    largest attribute may have another partition in each interval of the second. Every policy is
-    feasible in this relaxation, and its optimum is a shortest path over shortest paths. Multipliers
-    on the largest attribute's cuts then make these partitions agree (Lagrangian decomposition).
+    The proof enumerates every partition of all attributes except the two largest. For each, the
+    largest attribute may have a different partition in each interval of the second largest. Every
+    policy is feasible in this relaxation. Its optimum is a shortest path over shortest paths.
+    Multipliers on the largest attribute's split points then make these partitions agree (Lagrangian
+    decomposition).
 
     Parameters
     ----------
-    space : whose `evaluator` scores policies and holds the constraints, which are kept.
-    frontier : the policies to compare with; a better one makes the proof quicker.
-    weights : of relative risk against loss, > 0. None takes 20 from 0.03 to 3,000. With `seconds`,
-        the proof then adds weights between them (see `between`) as long as these raise the bound on
-        the area.
-    seconds : when to stop, > 0; looked at between parts of a step.
-    progress : called after each step.
+    space : a space with an `evaluator`, which scores policies and contains the constraints. The
+        proof respects the constraints.
+    frontier : the policies to compare with. A better frontier makes the proof faster.
+    weights : the weights of relative risk against loss, > 0. None uses 20 weights from 0.03 to
+        3,000. With `seconds`, the proof then adds weights between them (see `between`) as long as
+        these raise the bound on the area.
+    seconds : the time limit, > 0. It is checked between parts of a step.
+    progress : a function that is called after each step.
 
     Returns
     -------
-    Bound : there is none if `seconds` or Ctrl-C stopped the proof before the first bound. A bound
-        that was still rising when it was stopped is proved as well.
+    bound : a `LossBound`. Its bounds are NaN if `seconds` or Ctrl-C stopped the proof before the
+        first bound. A bound that was still rising when the proof was stopped is proved as well.
 
-    Guarantee: proved, for the exact scores, with rounding allowed for. The bound on loss + weight x
-    risk is the optimum itself with one attribute; with more it may stay below. The proof excludes
-    more suppression than allowed for each generalised cell, not for their sum.
+    Guarantee: proved for the exact scores, with an allowance for rounding. With one attribute, the
+    bound on loss + weight x risk is the optimum itself. With more attributes it may be lower. The
+    proof checks the limit on suppression for each generalised cell, not for their sum.
 
     Raises
     ------
     InfeasibleError : no policy meets the constraints.
-    RequestError : arguments out of range, a frontier of another space, measures without a bound, or
-        too many partitions of all attributes but two.
+    RequestError : an argument is out of range, or the frontier is of another space. Also if a
+        measure has no bound, or if all attributes except two have too many partitions.
 
     Cost: at most O(outer^2 inner^2 (boxes + weights x combos)) for the first bounds. A box is a
     product of intervals of the other attributes, and a combo is a partition of them.
@@ -98,7 +100,7 @@ def bound(
 
 
 def _bound_of(proof: BoundProof, stopped: str) -> LossBound:
-    """Return the proved bound; a bound of 0 counts as none, unless a found policy reaches 0."""
+    """Return the proved bound. A bound of 0 counts as none, unless a found policy reaches 0."""
     order, run = np.argsort(proof.weights), proof.run
     best = proof.best[order]
     floors = _clip(run.evaluator, proof.floors[:, order])
@@ -127,7 +129,10 @@ def _check_weights(weights: ArrayLike | None) -> Floats:
 
 
 def refuse_unbounded(evaluator: PolicyEvaluator) -> None:
-    """Refuse, before any work, measures and constraints without a bound: see `bound`."""
+    """Raise an error, before any work, for measures or constraints without a bound.
+
+    See `bound`.
+    """
     refuse_too_many(evaluator.scorer.sizes, evaluator.required[~evaluator.forbidden])
     if evaluator.constraints.of_shares:
         raise RequestError(
@@ -142,7 +147,7 @@ def refuse_unbounded(evaluator: PolicyEvaluator) -> None:
 
 
 def _run_with(evaluator: PolicyEvaluator, frontier: Frontier) -> TablesSearchRun:
-    """Return a run that has found the frontier, and the most general and most detailed policy."""
+    """Return a run that has found the frontier, and the most general and most specific policy."""
     rng = np.random.default_rng(0)
     run = TablesSearchRun(evaluator, evaluations=None, seconds=None, rng=rng, progress=None)
     run.begin()
@@ -151,11 +156,11 @@ def _run_with(evaluator: PolicyEvaluator, frontier: Frontier) -> TablesSearchRun
 
 
 def _clip(evaluator: PolicyEvaluator, floors: Floats) -> Floats:
-    """Return bounds that hold where a loss above 1 counts as 1.
+    """Return bounds that are valid if a loss above 1 counts as 1.
 
-    Only suppression makes such losses, and they exceed 1 by at most the share suppressed. Without
-    suppression, the kept records lose at most the top's nats. A policy with such a loss therefore
-    has at least its bound less that share, and at least 1.
+    Only suppression causes such losses, and they exceed 1 by at most the suppressed share. Without
+    suppression, the kept records lose at most the nats of the top. A policy with such a loss
+    therefore has at least its bound minus that share, and at least 1.
     """
     if not evaluator.rules.active:
         return np.maximum(floors, 0.0)
@@ -164,7 +169,10 @@ def _clip(evaluator: PolicyEvaluator, floors: Floats) -> Floats:
 
 
 def _least_risk(evaluator: PolicyEvaluator) -> float:
-    """Return a risk that no policy allowed goes below; risk is monotone without suppression."""
+    """Return a lower bound on the risk of any allowed policy.
+
+    Without suppression, risk is monotone, so the bound is the risk of the most general policy.
+    """
     if evaluator.rules.active:
         return 0.0
     top = evaluator.evaluate(evaluator.required[None])[0][0]

@@ -1,4 +1,4 @@
-"""Choose which attribute is nested in which, and list the partitions of all the others."""
+"""Choose the nested attribute, and list the partitions of all attributes except the two largest."""
 
 from __future__ import annotations
 
@@ -26,10 +26,16 @@ Box = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, eq=False)
 class LatticeNesting:
-    """Hold a lattice for the nested kernel, and turn the kernel's results into policies.
+    """A lattice in the form of the nested kernel, with the policies of its partitions.
 
-    `last` (outer values,) is the last value of the longest outer interval that begins at each value
-    and crosses no required cut. `combos` (combos, n_bits) are the partitions of the rest.
+    Attributes
+    ----------
+    nest : the kernel's input.
+    last : (outer values,) the last value of the longest outer interval from each value that crosses
+        no required split point.
+    subjects : (outer values,) the subjects of each outer value.
+    combos : (combos, n_bits) the partitions of the other attributes, as policies.
+    outer, inner : the bits of the second largest and of the largest attribute.
     """
 
     nest: NestedCells
@@ -41,7 +47,7 @@ class LatticeNesting:
 
     @classmethod
     def of(cls, cells: LatticeCells, required: Bits) -> LatticeNesting:
-        """Choose the nesting and list the partitions that keep the required cuts."""
+        """Choose the nesting, and list the partitions that keep the required split points."""
         from voile.tables.fitting.kernels.nested import NestedCells
 
         refuse_too_many(cells.sizes, required)
@@ -97,7 +103,7 @@ def _places(sizes: Sequence[int]) -> list[slice]:
 
 
 def refuse_too_many(sizes: Iterable[int], required: Bits) -> None:
-    """Refuse a lattice whose attributes but the two largest cannot be gone through."""
+    """Raise an error if all attributes except the two largest have too many partitions."""
     whole = [int(size) for size in sizes]
     rest, places = _by_size(whole)[2:], _places(whole)
     free = sum(int((~required[places[d]]).sum()) for d in rest)
@@ -111,14 +117,17 @@ def refuse_too_many(sizes: Iterable[int], required: Bits) -> None:
 
 
 def _partitions(required: Bits) -> Iterable[Box]:
-    """Yield the partitions of one attribute that keep the cuts, as intervals (begin, end)."""
+    """Yield the partitions of one attribute that keep the required split points.
+
+    Each partition is a tuple of intervals (begin, end).
+    """
     for bits in itertools.product(*([True] if cut else [False, True] for cut in required)):
         edges = [0, *(np.flatnonzero(bits) + 1).tolist(), len(required) + 1]
         yield tuple(itertools.pairwise(edges))
 
 
 def _boxes(parts: Sequence[Sequence[Box]]) -> tuple[list[Box], list[list[int]]]:
-    """Return the products of intervals, and which of them each product of partitions has."""
+    """Return the products of intervals, and the products in each combination of partitions."""
     boxes: dict[Box, int] = {}
     combos = [
         [boxes.setdefault(box, len(boxes)) for box in itertools.product(*combo)]
@@ -128,7 +137,7 @@ def _boxes(parts: Sequence[Sequence[Box]]) -> tuple[list[Box], list[list[int]]]:
 
 
 def _holding(boxes: Sequence[Box], sizes: tuple[int, ...]) -> list[list[int]]:
-    """Return which boxes hold each combination of the rest's values."""
+    """Return the boxes that contain each combination of the other attributes' values."""
     holding: list[list[int]] = [[] for _ in range(math.prod(sizes))]
     for number, box in enumerate(boxes):
         for values in itertools.product(*(range(begin, end) for begin, end in box)):
@@ -162,14 +171,14 @@ def _as_policies(
 
 
 def _last(required: Bits) -> NDArray[np.int64]:
-    """Return the last value of the longest interval from each that goes over no required cut."""
+    """Return the last value of the longest interval from each value without a required split."""
     cuts = np.append(np.flatnonzero(required), len(required))
     last: NDArray[np.int64] = cuts[np.searchsorted(cuts, np.arange(len(required) + 1))]
     return last
 
 
 def _rows(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows of different lengths as where each begins, and all one after another."""
+    """Return rows of different lengths in CSR form: start positions, and concatenated values."""
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     return start, np.array([x for row in rows for x in row], dtype=np.int64)
 
@@ -181,7 +190,10 @@ def _pad_cells(values: NDArray, cells: int) -> NDArray:  # type: ignore[type-arg
 
 
 def _table(n: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return n log n for all sums of subjects, if these are whole and not too many."""
+    """Return a table of n log n for all sums of subjects, or an empty one.
+
+    It is empty if the subjects are not whole numbers, or are too many.
+    """
     if n.sum() > WHOLE or (n != np.round(n)).any():
         return np.zeros(0)
     whole = np.arange(n.sum() + 1)

@@ -1,4 +1,4 @@
-"""Price the outer intervals that may matter, and no others."""
+"""Price only the outer intervals that may affect the bound."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from voile.tables.fitting.bounds.relaxation import Bits, Floats, IntervalRelaxation, through
 
 BATCH = 64
-EAGER = 0.01  # of the way from the cheapest path to the cap: intervals on paths so far are priced
+EAGER = 0.01  # share of the way from cheapest path to cap within which intervals are priced
 
 
 def price_intervals(relaxation: IntervalRelaxation, caps: Floats) -> Iterator[Floats]:
-    """Yield lower bounds on the cost of each outer interval, (pairs, outers, outers), ever closer.
+    """Yield increasing lower bounds on the cost of each outer interval, (pairs, outers, outers).
 
-    Guarantee: the cheapest path is a lower bound; at the end, it is exact for the relaxation where
-    it is below its cap.
+    Guarantee: the cheapest path is a lower bound. At the end it is the relaxation's exact optimum,
+    if it is below its cap.
     """
     pairs = np.arange(len(relaxation))
     costs = relaxation.least()
@@ -36,9 +36,10 @@ def price_intervals(relaxation: IntervalRelaxation, caps: Floats) -> Iterator[Fl
 
 
 def _near_the_path(costs: Floats, caps: Floats) -> tuple[Bits, Bits]:
-    """Return which intervals are near some pair's cheapest path, and for which pairs they matter.
+    """Return intervals near some pair's cheapest path, and the pairs for which each may matter.
 
-    An interval that does not matter to a pair now never does: its paths only become dearer.
+    An interval that does not matter for a pair now never will, since its paths only become more
+    expensive.
     """
     found = through(costs)
     least = found.min(axis=(1, 2))

@@ -1,4 +1,4 @@
-"""Run a proof: keep the bounds proved so far, and the best policies found."""
+"""Run a proof, and keep its bounds and the best policies found."""
 
 from __future__ import annotations
 
@@ -27,11 +27,16 @@ TINY = 1e-300
 
 
 class BoundProof:
-    """Raise lower bounds for some weights, then for more; `Stopped` is raised after `seconds`.
+    """A proof that raises lower bounds for some weights and then for more.
 
-    In the order of `weights`: `floors` (combos, weights) are the bounds proved of loss + weight x
-    risk before losses above 1 are clipped. `seconds` are their times, and `best` are the least
-    values found.
+    `SecondsUsed` is raised after the time limit. All arrays are in the order of `weights`.
+
+    Attributes
+    ----------
+    floors : (combos, weights), the proved bounds on loss + weight x risk, before losses above 1 are
+        clipped.
+    seconds : (weights,) the times of the bounds.
+    best : (weights,) the smallest values found.
     """
 
     def __init__(
@@ -51,7 +56,7 @@ class BoundProof:
         self.floors = np.zeros((len(self._nesting.combos), 0))
 
     def go(self, weights: Floats) -> None:
-        """Bound more weights, then tighten these in turn until nothing more comes of it."""
+        """Bound more weights, and tighten these bounds in turn until no bound can be raised."""
         begun = len(self.weights)
         self._take(weights)
         outers = len(self._nesting.last)
@@ -88,13 +93,13 @@ class BoundProof:
     def _step(
         self, which: NDArray[np.intp], relaxation: IntervalRelaxation, ascent: BoundAscent
     ) -> bool:
-        """Take a step with one set of weights; False when none of its pairs can be raised."""
+        """Take a step with one set of weights. Return False if no pair's bound can be raised."""
         caps = self._caps()[which][relaxation.weight[ascent.pairs]]
         if not len(ascent.active(caps)):
             return False
         try:
             self._meet(ascent.step(caps))
-        finally:  # what a step proved before it was stopped is proved
+        finally:  # the results of an interrupted step are proved as well
             self._raise(which, relaxation, ascent.pairs, ascent.bounds)
         return True
 
@@ -117,7 +122,7 @@ class BoundProof:
             self._progress(ProofProgress(now, int(proved.sum()), float(gap.max(initial=0.0))))
 
     def _meet(self, policies: Policies) -> None:
-        """Score the relaxation's policies, and improve the best one so far for a weight."""
+        """Score the relaxation's policies, and improve the best policy of a weight."""
         if not len(policies):
             return
         rows = np.unique(policies, axis=0)
@@ -134,16 +139,17 @@ class BoundProof:
             self.best = _least(self.run.found, self.weights)
 
     def _caps(self) -> Floats:
-        """Return the unclipped loss + weight x risk from which policies cannot beat the best.
+        """Return the unclipped loss + weight x risk above which policies cannot beat the best.
 
-        Clipping takes at most the share that may be suppressed, and only from losses above 1.
+        Clipping reduces a loss by at most the share that may be suppressed, and only if it is above
+        1.
         """
         suppress = self.run.evaluator.constraints.suppress
         return np.where(self.best > 1, self.best + suppress, self.best)
 
 
 def _least(found: Frontier, weights: Floats) -> Floats:
-    """Return the least loss + weight x risk for each weight; infinity if there is no policy."""
+    """Return the least loss + weight x risk for each weight, or infinity without policies."""
     values = found.loss + weights[:, None] * found.risk
     least: Floats = values.min(axis=1, initial=np.inf)
     return least

@@ -1,7 +1,8 @@
-"""A lower bound on loss + w risk: each outer interval may have an inner partition of its own.
+"""Bound loss + w risk from below: each outer interval may have its own inner partition.
 
-Every policy is feasible in that, so the cheapest is a bound. It is a shortest path over the outer
-intervals, whose cost is a shortest path over the inner's, for each partition of the rest.
+Every policy is feasible in this relaxation, so its optimum is a lower bound. The optimum is a
+shortest path over the outer intervals. The cost of an interval is a shortest path over the inner
+ones, for each partition of the other attributes.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BATCH = 16
-FREE = 1e-300  # so small that it costs nothing, and yet an infinite cost stays infinite
+FREE = 1e-300  # negligible, but an infinite cost stays infinite
 EPSILON = float(np.finfo(np.float64).eps)
 NO_MULTIPLIERS: Floats = np.zeros((0, 0, 0))
 
 
 class SecondsUsed(Exception):  # noqa: N818, it ends the proof and is not an error
-    """The seconds are used up."""
+    """Signal that the time limit is reached."""
 
 
 class SolvedIntervals(NamedTuple):
-    """Hold the costs of outer intervals: one row for each requested `interval` and `pair`."""
+    """The costs of outer intervals: one row for each requested `interval` and `pair`."""
 
     interval: Ints
     pair: Ints
@@ -42,10 +43,10 @@ class SolvedIntervals(NamedTuple):
 
 
 class IntervalRelaxation:
-    """Bound the cost of outer intervals, for pairs of a weight and a partition of the rest.
+    """The costs of outer intervals, for pairs of a weight and a partition of other attributes.
 
-    Pair p is of combo p // weights and weight p % weights. Costs are in units of normalised loss,
-    and >= 0 without multipliers.
+    Pair p has combo p // weights and weight p % weights. Costs are in units of normalised loss.
+    They are >= 0 without multipliers.
     """
 
     def __init__(
@@ -72,11 +73,11 @@ class IntervalRelaxation:
         return len(self.combo)
 
     def rounding(self, pairs: Ints, multipliers: Floats = NO_MULTIPLIERS) -> Floats:
-        """Return by how much rounding can lift the bounds of these pairs, at most.
+        """Return an upper bound on how much rounding can raise the bounds of these pairs.
 
-        All sums are of terms >= 0 or of multipliers. A sum of m terms is therefore off by at most m
-        epsilon times the sum of their sizes. A policy's risk is at most 1, and the terms of its
-        nats are at most `_nats` together.
+        All sums have terms >= 0, or multipliers. The error of a sum of m terms is therefore at most
+        m epsilon times the sum of their absolute values. A policy's risk is at most 1, and the sum
+        of its terms of nats is at most `_nats`.
         """
         steps = len(self.nesting.nest.n) + 2 * (self.outers + self.cuts) + 32
         sizes = self.weights[self.weight[pairs]] + self._nats
@@ -94,10 +95,10 @@ class IntervalRelaxation:
         *,
         traced: bool = False,
     ) -> SolvedIntervals:
-        """Price outer intervals, each for the pairs that want it."""
+        """Price outer intervals, each for the pairs in `member`."""
         from voile.tables.fitting.kernels.nested import BoundJobs, solve_nested
 
-        # Contiguous, since kernels would be compiled anew for every other layout.
+        # Contiguous, since kernels are compiled again for any other layout.
         ends = np.ascontiguousarray(ends)
         interval, pair = (np.ascontiguousarray(each) for each in np.nonzero(member))
         cost, cuts = np.empty(len(pair)), np.zeros((len(pair) if traced else 0, self.cuts), bool)
@@ -117,7 +118,7 @@ class IntervalRelaxation:
     def least(self) -> Floats:
         """Return lower bounds on intervals' costs, (pairs, outers, outers), infinite if forbidden.
 
-        The risk is the risk without inner cuts, and the nats are the nats with all of them. Both
+        The risk is that without inner split points, and the nats are those with all of them. Both
         are 0 if records may be suppressed.
         """
         from voile.tables.fitting.kernels.nested import extremes
@@ -141,7 +142,7 @@ class IntervalRelaxation:
 
 
 def _batches(ends: Ints) -> list[tuple[int, int]]:
-    """Split the intervals where the first value changes, and where there are many of the same."""
+    """Split the intervals where the first value changes, and in blocks of at most `BATCH`."""
     edges = [0, *(np.flatnonzero(np.diff(ends[:, 0])) + 1).tolist(), len(ends)]
     return [
         (at, min(at + BATCH, after))
@@ -162,7 +163,7 @@ def ways(costs: Floats) -> tuple[Floats, Floats]:
 
 
 def through(costs: Floats) -> Floats:
-    """Return the cost of the cheapest path with each interval, (pairs, outers, outers)."""
+    """Return the cost of the cheapest path through each interval, (pairs, outers, outers)."""
     below, above = ways(costs)
     found: Floats = below[:, :-1, None] + costs + above[:, None, 1:]
     return found

@@ -1,4 +1,4 @@
-"""Choose the next weights to prove, so that the bound on the area rises most."""
+"""Choose the next weights of a proof, so that the bound on the area rises most."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ MOST = 16
 
 
 def between(weights: Floats, frontier: Frontier) -> Floats:
-    """Return up to 16 weights between those given, the most promising first; none if all are vain.
+    """Return up to 16 weights between those given, the most promising first.
 
-    Bounds for two neighbouring weights are lines, which at best touch the hull of the frontier at
-    the policies that are best for these weights. Between them and the chord of the two policies
-    lies a triangle. A line with the chord's slope cuts off most of it (the sandwich algorithm of
-    Burkard, Hamacher and Rote 1991). Triangles of less than a millionth are not worth a weight.
+    The result is empty if no weight is promising. The bounds for two neighbouring weights are
+    lines. At best they touch the hull of the frontier at the best policies for these weights. The
+    lines and the chord of the two policies form a triangle. A line with the chord's slope cuts off
+    most of it (the sandwich algorithm of Burkard, Hamacher and Rote 1991). Triangles of less than a
+    millionth do not justify a weight.
 
     >>> frontier = Frontier.of([0, .2, 1], [1, .2, 0], np.zeros((3, 1)))
     >>> between(np.array([.1, 1, 9]), frontier).round(9).tolist()
@@ -29,7 +30,7 @@ def between(weights: Floats, frontier: Frontier) -> Floats:
     values = frontier.loss + asked[:, None] * frontier.risk
     best = values.argmin(axis=1)
     risk, loss = frontier.risk[best], frontier.loss[best]
-    corner = np.diff(values.min(axis=1)) / np.diff(asked)  # the risk where two lines cross
+    corner = np.diff(values.min(axis=1)) / np.diff(asked)  # the risk at which two lines cross
     height = loss[:-1] - asked[:-1] * (corner - risk[:-1])
     across, down = risk[:-1] - risk[1:], loss[1:] - loss[:-1]
     triangle = (across * (loss[1:] - height) - down * (corner - risk[1:])) / 2

@@ -1,4 +1,4 @@
-"""Sum the figures of one policy over its own cells, in NumPy: nothing is sorted or compiled."""
+"""Sum the figures of one policy over its own cells in NumPy, without sorting or compiling."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Floats = NDArray[np.float64]
 
 
 def sum_cells(cells: LatticeCells, rules: CellRules) -> Floats:
-    """Return the sums of `scratch.score` for the policy with every cut of these cells, (6,).
+    """Return the sums of `scratch.score` for the policy with every split of these cells, (6,).
 
-    Rules of sensitive values are not read. Cost: O(cells x attributes + details).
+    Rules on sensitive values are ignored. Cost: O(cells x attributes + details).
     """
     n, sums = cells.n, np.zeros(FIGURES)
     g = np.maximum(np.maximum(n, cells.p[: len(n)]), 1.0)
@@ -41,7 +41,7 @@ def sum_cells(cells: LatticeCells, rules: CellRules) -> Floats:
 
 
 def n_log_n(n: Floats) -> Floats:
-    """Return n log n in nats; 0 for n = 0."""
+    """Return n log n in nats, or 0 for n = 0."""
     made: Floats = n * np.log(np.maximum(n, np.finfo(np.float64).tiny))
     return made
 
@@ -59,7 +59,7 @@ def _widths(cells: LatticeCells) -> tuple[Floats, Floats]:
 
 
 def _sum_charges(cells: LatticeCells) -> Floats:
-    """Return the charge of each sampled cell's details."""
+    """Return the total charge of each sampled cell's details."""
     details = cells.details
     if not len(details):
         return np.zeros(len(cells.n))

@@ -1,4 +1,4 @@
-"""Count the cells that have people, on domains limited to the cuts that a search may use."""
+"""Count the cells that have people, on domains with only the split points that a search may use."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ from voile.core.errors import RequestError
 from voile.tables.people.counts import MOST_KEYS, CombinationCounts, Constraints
 
 SLACK = 1e-9
-DENSE = 4  # places a key, up to which a table of all is quicker than to sort
+DENSE = 4  # table size per key up to which a table is faster than sorting
 NO_INTS = np.zeros(0, dtype=np.int64)
 
 
 class SensitiveShares(NamedTuple):
-    """How subjects share the sensitive values, for rows and for everybody.
+    """The subjects' sensitive values, for rows and for all people.
 
-    shown : (rows, values) float64, subjects by value, one column after the other.
-    start : (columns + 1,) int64, where each column's values begin.
-    whole : (values,) float64, everybody's share of each value of its column.
-    ordered : (columns,) bool, whether a column's values are as far apart as their places.
+    Attributes
+    ----------
+    shown : (rows, values) float64, subjects by value, with the columns concatenated.
+    start : (columns + 1,) int64, the position of each column's first value.
+    whole : (values,) float64, all people's share of each value of its column.
+    ordered : (columns,) bool, whether the distance of a column's values is that of their positions.
     """
 
     shown: NDArray[np.float64]
@@ -35,7 +37,7 @@ class SensitiveShares(NamedTuple):
 
     @classmethod
     def of(cls, counts: CombinationCounts, rows: NDArray[np.intp]) -> SensitiveShares:
-        """Read some rows of the counts."""
+        """Return the shares of some rows of the counts."""
         totals = [own.sum(axis=0) for own, _ in counts.by_column(counts.sensitive)]
         whole = [total / (total.sum() or 1.0) for total in totals]
         return cls(
@@ -46,22 +48,22 @@ class SensitiveShares(NamedTuple):
         )
 
     def columns(self) -> Iterator[tuple[NDArray[np.float64], bool]]:
-        """Yield everybody's shares of each column, and whether its values are ordered."""
+        """Yield all people's shares of each column, and whether its values are ordered."""
         for ordered, (first, last) in zip(self.ordered, pairwise(self.start), strict=True):
             yield self.whole[first:last], bool(ordered)
 
 
 class CellRules(NamedTuple):
-    """Define when a generalised cell is kept (0: no rule), and the weights of its subjects.
+    """The rules for keeping a generalised cell (0 means no rule), and its subjects' weights.
 
-    - `least_n` subjects in the sample, `least_g` people, and `least_l` distinct values of each of
-      `columns` sensitive columns.
-    - `wholly_lost`, the nats that a suppressed subject loses.
-    - `power`, `under`: each subject's risk is 1 / g**power where g < under, 0 elsewhere.
-    - `slope`, `spread`: a kept cell of n subjects and w combinations loses own - slope n log n +
-      spread n log w nats. The charge of its details (`CellDetails`) lowers this loss.
+    - A cell needs `least_n` subjects of the sample and `least_g` people. It needs `least_l`
+      distinct values of each of `columns` sensitive columns.
+    - `wholly_lost` is the number of nats that a suppressed subject loses.
+    - Each subject's risk is 1 / g**`power` if g < `under`, and 0 otherwise.
+    - A kept cell of n subjects and w combinations loses own - `slope` n log n + `spread` n log w
+      nats. The charge of its details (`CellDetails`) lowers this loss.
     - `least_entropy` and `most_t` limit the `SensitiveShares` of each sensitive column: their nats,
-      and their earth mover's distance from everybody's.
+      and their earth mover's distance from all people's shares.
     """
 
     least_n: float
@@ -78,7 +80,7 @@ class CellRules(NamedTuple):
 
     @classmethod
     def of(cls, constraints: Constraints, counts: CombinationCounts) -> CellRules:
-        """Read the constraints; k = 1, a risk of 1 and one sensitive value require nothing."""
+        """Return the rules of constraints: k = 1, a risk of 1 and one sensitive value are none."""
         k, risk, values = constraints.k, constraints.max_risk, constraints.l_diversity
         return cls(
             least_n=k - SLACK if k > 1 else 0.0,
@@ -92,21 +94,21 @@ class CellRules(NamedTuple):
 
     @property
     def active(self) -> bool:
-        """Whether any cell may be suppressed."""
+        """Return whether any cell may be suppressed."""
         return self.least_n > 0 or self.least_g > 0 or self.least_l > 0 or self.of_shares
 
     @property
     def of_shares(self) -> bool:
-        """Whether these ask anything of a cell's shares."""
+        """Return whether the rules limit a cell's shares of sensitive values."""
         return self.least_entropy > 0 or self.most_t < 1
 
 
 @dataclass(frozen=True)
 class CellDetails:
-    """Count the subjects of sampled cells by each source value of the attributes that are charged.
+    """The subjects of sampled cells by each source value of the charged attributes.
 
-    A detail is a cell, an attribute and a value: `n` subjects, > 0. A generalised cell loses
-    `charge[attribute]` n log n less for each of its own. Where there are none, eq. 4 counts alone.
+    A detail is a cell, an attribute and a value, with `n` subjects, > 0. A generalised cell loses
+    `charge[attribute]` n log n less for each of its details. Without details, only eq. 4 counts.
     """
 
     cell: NDArray[np.int64]
@@ -119,7 +121,7 @@ class CellDetails:
         return len(self.n)
 
     def regroup_cells(self, group: NDArray[np.int64]) -> CellDetails:
-        """Return the details of the cells that the cells are grouped to."""
+        """Return the details after the cells are merged into groups."""
         values = int(self.value.max(initial=0)) + 1
         shape = int(group.max()) + 1, len(self.charge), values
         keys = np.ravel_multi_index((group[self.cell], self.attribute, self.value), shape)
@@ -133,7 +135,10 @@ NO_DETAILS = CellDetails(NO_INTS, NO_INTS, NO_INTS, np.zeros(0), np.zeros(0))
 
 
 def why_too_wide(counts: CombinationCounts) -> str | None:
-    """Explain why the lattice is too large: searches number all combinations of values."""
+    """Explain why the lattice is too large, or return None.
+
+    Searches number all combinations of values.
+    """
     combinations = math.prod(counts.sizes)
     if combinations < MOST_KEYS:
         return None
@@ -145,17 +150,20 @@ def why_too_wide(counts: CombinationCounts) -> str | None:
 
 @dataclass(frozen=True)
 class LatticeCells:
-    """Hold the cells that have subjects or people.
+    """The cells that have subjects or people.
 
-    sizes : (attributes,) int64, values of each attribute here.
-    widths : (sum of sizes,) int64, how many values of the whole domain each stands for.
-    codes : (cells, attributes) int32, distinct; the sampled cells come first.
-    n, own : (sampled cells,) float64 > 0, subjects, and the sum of n log n over the source's
-        combinations in the cell.
+    Attributes
+    ----------
+    sizes : (attributes,) int64, the number of values of each attribute.
+    widths : (sum of sizes,) int64, the number of values of the whole domain that each value
+        represents.
+    codes : (cells, attributes) int32, distinct. The sampled cells come first.
+    n : (sampled cells,) float64 > 0, subjects.
+    own : (sampled cells,) float64, the sum of n log n over the source's combinations in the cell.
     p : (cells,) float64 >= 0, people.
-    values : (sampled cells, words) uint64, one bit for each sensitive value present, as many words
-        for each sensitive column.
-    shares : of the sampled cells.
+    values : (sampled cells, words) uint64, one bit for each sensitive value present. Each sensitive
+        column has the same number of words.
+    shares : the shares of sensitive values of the sampled cells.
     details : the details of cells that the loss charges in addition to eq. 4.
     """
 
@@ -171,7 +179,7 @@ class LatticeCells:
 
     @classmethod
     def of(cls, counts: CombinationCounts) -> LatticeCells:
-        """Read the counts; a combination that nobody has is left out."""
+        """Return the cells of counts, without combinations that nobody has."""
         if why := why_too_wide(counts):
             raise RequestError(
                 why, instead="take --family tree, or coarser domains, for less than 4.6e18"
@@ -201,9 +209,10 @@ class LatticeCells:
     def coarsen_charged(
         self, policy: NDArray[np.bool_], spread: float, charge: NDArray[np.float64]
     ) -> LatticeCells:
-        """Return `charged(spread, charge).coarsen(policy)`, and never list the source's details.
+        """Return `charge_details(spread, charge).coarsen(policy)` without the source's details.
 
-        Cost: O(cells x attributes charged), in memory O(cells).
+        The source's details are never listed. Cost: O(cells x charged attributes) time, and
+        O(cells) memory.
         """
         coarse, group = self._group_cells(policy)
         cell, attribute, value, n = [], [], [], []
@@ -223,7 +232,7 @@ class LatticeCells:
 
     @property
     def n_bits(self) -> int:
-        """Cuts between neighbouring values, over all attributes."""
+        """Return the number of split points over all attributes."""
         return int((self.sizes - 1).sum())
 
     def count_under(self, policy: NDArray[np.bool_]) -> int:
@@ -240,14 +249,14 @@ class LatticeCells:
         ]
 
     def coarsen(self, policy: NDArray[np.bool_]) -> LatticeCells:
-        """Return the generalised cells under `policy`, (n_bits,) bool, as cells of their own."""
+        """Return the generalised cells under `policy`, (n_bits,) bool, as new cells."""
         coarse, group = self._group_cells(policy)
         if not len(self.details):
             return coarse
         return replace(coarse, details=self.details.regroup_cells(group))
 
     def _group_cells(self, policy: NDArray[np.bool_]) -> tuple[LatticeCells, NDArray[np.int64]]:
-        """Return the generalised cells without details, and which each sampled cell is in."""
+        """Return the generalised cells without details, and the new cell of each sampled cell."""
         intervals = self._intervals(policy)
         sizes = np.array([interval[-1] + 1 for interval in intervals])
         widths = [
@@ -285,7 +294,7 @@ class LatticeCells:
 
 
 def _keys(codes: NDArray[np.int32], intervals: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Number the combination of intervals that each row of codes is in."""
+    """Return a number for the combination of intervals of each row of codes."""
     keys = np.zeros(len(codes), dtype=np.int64)
     for d, interval in enumerate(intervals):
         keys *= interval[-1] + 1
@@ -309,7 +318,7 @@ def _count_distinct(keys: NDArray[np.int64], combinations: int) -> int:
 def _number_keys(
     keys: NDArray[np.int64], combinations: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct keys, rising, and the number of each key among them.
+    """Return the distinct keys, ascending, and the position of each key among them.
 
     >>> _number_keys(np.array([7, 2, 7]), 8)
     (array([2, 7]), array([1, 0, 1]))
@@ -331,7 +340,7 @@ def _sums(
 def _words(counts: CombinationCounts, sampled: NDArray[np.intp]) -> NDArray[np.uint64]:
     """Pack which sensitive values the sampled cells have into (cells, words) of 64 bits.
 
-    Each sensitive column has as many words as the one of most values.
+    Each sensitive column has as many words as the column with the most values.
     """
     most = -(-max((column.values for column in counts.sensitive_columns), default=0) // 64) * 64
     padded = [

@@ -1,4 +1,4 @@
-"""Score policies by the compiled kernels: eq. 2-4 over the cells of one lattice."""
+"""Score policies with the compiled kernels: eq. 2-4 over the cells of one lattice."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from voile.tables.fitting.kernels.scorer import FIGURES, Bits, ChainDescent, Sum
 
 PIECE = 128
 BATCH = 2**15
-FEW = 8  # cuts of an attribute that are quicker to score from scratch
+FEW = 8  # up to this many split points, scoring from scratch is faster
 
 
 class CompiledScorer:
-    """A `Scorer` that keeps the cells sorted by each attribute, and a lattice at the bottom."""
+    """A `PolicyScorer` with the cells sorted by each attribute, and a lattice at the bottom."""
 
     def __init__(self, cells: LatticeCells, rules: CellRules) -> None:
         self.cells = cells
@@ -36,20 +36,27 @@ class CompiledScorer:
         return lattice(self.cells, self.rules)
 
     def score(self, policies: Bits) -> Sums:
-        """Score from scratch. Cost: O(cells + combinations of all attributes but one) each."""
+        """Score policies from scratch.
+
+        Cost: O(cells + combinations of all attributes except one) each.
+        """
         return scratch.score(self.by_lead(None), self.rules, policies)[:, :3]
 
     def score_bottom(self) -> Sums:
-        """Score the policy that keeps every cut, (1, 3). Cost: O(cells + details), no sorting."""
+        """Score the policy that keeps every split point, (1, 3).
+
+        Cost: O(cells + details), without sorting.
+        """
         if self.rules.least_l > 0 or self.rules.of_shares:
             return self.score(np.ones((1, self.cells.n_bits), dtype=np.bool_))
         return sum_cells(self.cells, self.rules)[None, :3]
 
     def figures(self, policies: Bits) -> Sums:
-        """Return (m, 6): the sums, but for rounding, and what else `scratch` sums of a policy.
+        """Return the sums and the other figures of `scratch` for each policy, (m, 6).
 
-        Score together the policies that share the partition of all attributes but one. Many
-        policies of a frontier do. The shared part of two neighbours is summed once.
+        Rounding may differ from `score`. Policies that share the partition of all attributes except
+        one are scored together. Many policies of a frontier do. The shared part of two neighbours
+        is summed once.
         """
         cells = self.by_lead(None)
         first = int((self.sizes[: cells.lead] - 1).sum())
@@ -62,7 +69,10 @@ class CompiledScorer:
         return sums
 
     def walk(self, start: Bits, order: NDArray[np.intp]) -> Iterator[Sums]:
-        """Merge cell by cell. Cost of a chain: O(cells log cells) for each attribute."""
+        """Score a chain by merging cell by cell.
+
+        Cost of a chain: O(cells log cells) for each attribute.
+        """
         at = self._at(start)
         for begin in range(0, len(order), PIECE):
             sums = np.empty((len(order[begin : begin + PIECE]), 3))
@@ -72,7 +82,10 @@ class CompiledScorer:
     def descend(
         self, start: Bits, free: Bits, *, rescue: bool, allowed: float
     ) -> Iterator[ChainDescent]:
-        """Keep the change of each merge; a merge changes only the pairs next to its two slabs."""
+        """Descend a chain, and keep the change of each possible merge.
+
+        A merge changes only the pairs next to its two slabs.
+        """
         at, open_bits, policy = self._at(start), start & free, start
         change = walk.changes(at)
         guide = walk.BY_BOTH if rescue else walk.BY_RISK
@@ -88,7 +101,10 @@ class CompiledScorer:
             policy[merged[-1]] = False
 
     def flips(self, policies: Bits) -> Sums:
-        """Score merges like splits, from each policy's own cells. Cost: O(attributes x cells)."""
+        """Score all single merges and splits from each policy's own cells.
+
+        Cost: O(attributes x cells).
+        """
         sums = np.empty((*policies.shape, 3))
         ends = np.cumsum(self.sizes - 1)
         for policy, filled in zip(policies, sums, strict=True):
@@ -101,7 +117,10 @@ class CompiledScorer:
         return sums
 
     def intervals(self, attribute: int, policy: Bits, last: NDArray[np.int64]) -> Sums:
-        """Go through the intervals value by value. Cost: O(values x cells)."""
+        """Score the intervals of one attribute value by value.
+
+        Cost: O(values x cells).
+        """
         return interval.score_intervals(self.by_lead(attribute), self.rules, policy, last)
 
     def _at(self, policy: Bits) -> LatticeWalk:

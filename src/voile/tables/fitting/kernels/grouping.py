@@ -1,4 +1,4 @@
-"""Find the group of a policy that each cell is in."""
+"""Find the group of each cell under a policy."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ def groups_of(codes: Places, sampled: int, start: Ints, scaled: Ints) -> tuple[I
     """Number the groups that each policy makes of the sampled cells.
 
     `scaled` (policies, all values) is the term of each value in a cell's key. The values of
-    attribute d begin at `start[d]`. Return the group of each cell, (policies, cells), and the place
-    of each group's first cell in that array. The group is -1 for a cell of people that is in no
-    group with subjects.
+    attribute d begin at `start[d]`.
+
+    Returns
+    -------
+    place : (policies, cells) the group of each cell. -1 for a cell of people in no group with
+        subjects.
+    first : (groups,) the position of each group's first cell in the flattened array.
     """
     policies, (cells, attributes) = len(scaled), codes.shape
     place = np.empty((policies, cells), dtype=np.int64)

@@ -1,8 +1,8 @@
-"""From a cell's key to its number: open addressing with linear probing, or directly.
+"""Find a cell's number from its key: open addressing with linear probing, or a direct table.
 
-A table is an int64 array. With `bits` > 0 it holds 2**bits pairs: slot i has its key at 2 i (-1
-when free) and its number at 2 i + 1; it must never be full. With `bits` = 0 every key has a
-place of its own, which holds its number or -1.
+A table is an int64 array. With `bits` > 0 it contains 2**bits pairs: slot i has its key at 2 i (-1
+if free) and its number at 2 i + 1. It must never be full. With `bits` = 0 every key has its own
+position, which contains its number or -1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Table = NDArray[np.int64]
 
 @bare
 def home(key: int | np.int64, bits: int) -> int:
-    """Return the slot where `key` is looked for first (Fibonacci hashing)."""
+    """Return the first slot to probe for `key` (Fibonacci hashing)."""
     return np.int64((np.uint64(key) * GOLDEN) >> (WORD - np.uint64(bits)))  # type: ignore[return-value]
 
 
@@ -37,7 +37,7 @@ def find(table: Table, bits: int, key: int | np.int64) -> int:
 
 @compile_kernel
 def lookup(table: Table, bits: int, key: int) -> int:
-    """Return the number of `key`, or -1 when it is not there."""
+    """Return the number of `key`, or -1 if it is not in the table."""
     if bits == 0:
         return int(table[key])
     slot = find(table, bits, key)
@@ -46,7 +46,7 @@ def lookup(table: Table, bits: int, key: int) -> int:
 
 @compile_kernel
 def insert(table: Table, bits: int, key: int, number: int) -> None:
-    """Put `key` in, or change its number."""
+    """Insert `key`, or change its number."""
     if bits == 0:
         table[key] = number
         return
@@ -56,7 +56,7 @@ def insert(table: Table, bits: int, key: int, number: int) -> None:
 
 @compile_kernel
 def remove(table: Table, bits: int, key: int) -> None:
-    """Take `key` out and close the gap, so that no probe ends early."""
+    """Remove `key` and close the gap, so that no probe ends early."""
     if bits == 0:
         table[key] = FREE
         return

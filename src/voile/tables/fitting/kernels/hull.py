@@ -13,7 +13,9 @@ Ints = NDArray[np.int64]
 
 @compile_kernel
 def lower_hull(risk: Floats, loss: Floats) -> Ints:
-    """Return the indices of the hull's corners; risk rises strictly (Andrew's monotone chain).
+    """Return the indices of the hull's corners (Andrew's monotone chain).
+
+    The risk must be strictly increasing.
 
     >>> lower_hull(np.array([0.0, 0.2, 0.5, 1.0]), np.array([1.0, 0.9, 0.1, 0.0])).tolist()
     [0, 2, 3]

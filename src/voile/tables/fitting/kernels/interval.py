@@ -1,8 +1,8 @@
 """Score intervals of one attribute, with a fixed partition of the other attributes.
 
-Then the sum of n / g, the nats lost and the subjects suppressed are sums over the attribute's
-intervals. To score an interval, go through its values and keep a tally for each group. The groups
-are those of the others' partition.
+The sum of n / g, the lost nats and the suppressed subjects are then sums over the attribute's
+intervals. To score an interval, the kernel visits its values and keeps a tally for each group of
+the other attributes' partition.
 """
 
 from __future__ import annotations
@@ -43,11 +43,18 @@ N, OWN, P, RISK, NATS, MASS, DROPPED, COLUMNS = range(8)
 class AttributeSlabs(NamedTuple):
     """The cells along one attribute, one for each value and group of the others' partition.
 
-    Those of value v are `start[v]` to `start[v + 1]`: `group`, `n`, `own`, `p`, `values`, `shown`
-    by cell. `width` by value; `log_width` by group, of the others' intervals. Groups that have no
-    subject at any value are left out: they never count. The details of value v are
-    `detail_start[v]` to `detail_start[v + 1]`, those of the lead itself already taken from `own`:
-    `part`, `detail_n`.
+    Groups without a subject at any value are left out, since they never count.
+
+    Attributes
+    ----------
+    start : the cells of value v are `start[v]` to `start[v + 1]`.
+    group, n, own, p, values, shown : by cell.
+    width : by value.
+    log_width : by group, of the other attributes' intervals.
+    parts : the parts to which details belong.
+    detail_start : the details of value v are `detail_start[v]` to `detail_start[v + 1]`. Details of
+        the lead attribute are already subtracted from `own`.
+    part, detail_n : by detail.
     """
 
     start: Ints
@@ -66,10 +73,16 @@ class AttributeSlabs(NamedTuple):
 
 
 class IntervalTally(NamedTuple):
-    """Hold the tally of each group in an interval, by column; all 0 between intervals but `sums`.
+    """The tally of each group in an interval.
 
-    `sums` are the totals of all groups from RISK on. `present` and `shares` are by group. `held`
-    (parts, 2) is by part: n and its charge.
+    All arrays except `sums` are 0 between intervals.
+
+    Attributes
+    ----------
+    has : (groups, columns) the tally.
+    sums : the totals of all groups, from RISK on.
+    present, shares : by group, the sensitive values.
+    held : (parts, 2) by part, n and its charge.
     """
 
     has: Floats
@@ -101,7 +114,10 @@ def gather(cells: SortedCells, rules: CellRules, policy: Bits) -> AttributeSlabs
 def room_for_slabs(
     cells: SortedCells, rules: CellRules, log_width: Floats, parts: DetailParts
 ) -> AttributeSlabs:
-    """Return room for the most cells and details, and only for columns that the rules count."""
+    """Allocate slabs for the most cells and details.
+
+    Sensitive values have columns only if the rules count them.
+    """
     words = cells.values.shape[1] if rules.least_l > 0 else 0
     kinds = cells.shares.shown.shape[1] if asks_shares(rules) else 0
     most, details = len(cells.n) + len(cells.p), len(cells.detail_n)
@@ -125,7 +141,10 @@ def room_for_slabs(
 
 @bare
 def cell_of(slabs: AttributeSlabs, v: int, g: int, place: Ints) -> int:
-    """Return where the cell of value `v`, the last that has any, and group `g` is: new if empty."""
+    """Return the position of the cell of value `v` and group `g`, and create it if needed.
+
+    `v` must be the last value that has any cell.
+    """
     at = place[g]
     if at < slabs.start[v]:
         at = slabs.start[v + 1]
@@ -156,7 +175,7 @@ def add_sampled(
 def add_people(
     cells: SortedCells, group: Places, counts: Bits, v: int, place: Ints, slabs: AttributeSlabs
 ) -> None:
-    """Add the people of value `v` to its slab, of groups that count."""
+    """Add the people of value `v` to its slab, for groups with subjects."""
     for c in range(cells.p_start[v], cells.p_start[v + 1]):
         g = group[cells.p_rest[c]]
         if counts[g]:
@@ -165,7 +184,7 @@ def add_people(
 
 @bare
 def add_details(cells: SortedCells, v: int, place: Ints, slabs: AttributeSlabs) -> None:
-    """Add up the details of value `v` by part."""
+    """Add the details of value `v` by part."""
     first = made = slabs.detail_start[v]
     for e in range(cells.detail_start[v], cells.detail_start[v + 1]):
         x = slabs.parts.of[cells.detail_kind[e]]
@@ -182,7 +201,7 @@ def add_details(cells: SortedCells, v: int, place: Ints, slabs: AttributeSlabs) 
 def charge_lead(
     cells: SortedCells, v: int, part_place: Ints, place: Ints, slabs: AttributeSlabs
 ) -> None:
-    """Take the charge of the lead's details at value `v` from `own`, and drop these details."""
+    """Subtract the charge of the lead's details at value `v` from `own`, and drop these details."""
     parts, detail_n, kept = slabs.parts, slabs.detail_n, slabs.detail_start[v]
     for at in range(kept, slabs.detail_start[v + 1]):
         x = slabs.part[at]
@@ -196,7 +215,7 @@ def charge_lead(
 
 @inner
 def tally_for(cells: SortedCells, rules: CellRules, slabs: AttributeSlabs) -> IntervalTally:
-    """Return room for the tallies of an interval's groups and parts."""
+    """Allocate the tallies of an interval's groups and parts."""
     groups = len(slabs.log_width)
     present = np.zeros((groups, slabs.values.shape[1]), dtype=np.uint64)
     shares, held = shares_for(cells, rules, groups), np.zeros((len(slabs.parts.group), 2))
@@ -209,7 +228,7 @@ def scan(
 ) -> None:
     """Score the intervals from value `begin` to each value up to `end`, which may be below it.
 
-    Row v of `out` (values, 3) becomes the sums of n / g, nats and subjects suppressed of the
+    Row v of `out` (values, 3) becomes the sums of n / g, nats and suppressed subjects of the
     interval from `begin` to v.
     """
     sums, width = tally.sums, 0
@@ -228,7 +247,7 @@ def scan(
 
 @bare
 def hold_details(slabs: AttributeSlabs, tally: IntervalTally, v: int) -> None:
-    """Add the details of value `v`, charged to their groups."""
+    """Add the details of value `v` to the tally, charged to their groups."""
     has, held = tally.has, tally.held
     for e in range(slabs.detail_start[v], slabs.detail_start[v + 1]):
         x = slabs.part[e]
@@ -240,14 +259,14 @@ def hold_details(slabs: AttributeSlabs, tally: IntervalTally, v: int) -> None:
 
 @bare
 def hold_cells(slabs: AttributeSlabs, rules: CellRules, tally: IntervalTally, v: int) -> None:
-    """Add the cells of value `v` to their groups, and to the sums what that changes."""
+    """Add the cells of value `v` to their groups, and the changes to the sums."""
     has, sums, values, shown = tally.has, tally.sums, slabs.values, slabs.shown
     present, seen = tally.present, tally.shares.shown
     risk, nats, mass, dropped = sums[RISK], sums[NATS], sums[MASS], sums[DROPPED]
     for c in range(slabs.start[v], slabs.start[v + 1]):
         g = np.int64(slabs.group[c])
         has[g, P] += slabs.p[c]
-        if slabs.n[c] == 0.0 and has[g, MASS] > 0.0:  # a kept group is kept, its nats the same
+        if slabs.n[c] == 0.0 and has[g, MASS] > 0.0:  # more people keep a kept group, and its nats
             less = share(rules, has[g, MASS], group_of(has[g, MASS], has[g, P]))
             risk += less - has[g, RISK]
             has[g, RISK] = less
@@ -310,10 +329,10 @@ def score_intervals(cells: SortedCells, rules: CellRules, policy: Bits, last: In
 
 @compile_kernel
 def flips(cells: SortedCells, rules: CellRules, policy: Bits, sums: Floats) -> None:
-    """Score the policies that differ from `policy` in one cut of the lead; fill `sums`, (cuts, 3).
+    """Score the policies that differ from `policy` in one split point of the lead.
 
-    A cut that is kept is merged, one that is not splits its interval. Each interval is gone through
-    from both sides, each pair of neighbours once.
+    The result is written to `sums`, (cuts, 3). A kept split point is merged, and a missing one
+    splits its interval. Each interval is scanned from both sides, and each pair of neighbours once.
     """
     slabs = gather(cells, rules, policy)
     tally = tally_for(cells, rules, slabs)

@@ -1,6 +1,6 @@
 """Join two cells of a lattice, and compute the change of the sums.
 
-In a pair, `one` is sampled; `other` may have people only.
+In a pair, `one` is sampled. `other` may have people only.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from voile.tables.fitting.kernels.terms import asks_shares, group_of, is_release
 
 @bare
 def charge_details(at: LatticeWalk, one: int, other: int, d: int) -> float:
-    """Return the additional charge of two cells' details once the cells are joined along `d`.
+    """Return the additional charge of two cells' details if the cells are joined along `d`.
 
-    Only values in both cells add to it: along `d` itself they have none in common.
+    Only values in both cells add to it. Along `d` itself they have no common value.
     """
     total, detail, value = 0.0, at.detail, at.value
     if other >= at.sampled:
@@ -49,7 +49,7 @@ def charge_details(at: LatticeWalk, one: int, other: int, d: int) -> float:
 
 @bare
 def plain_change(at: LatticeWalk, one: int, other: int) -> tuple[float, float]:
-    """Return the change of n / g, and of -n log n, when two cells become one."""
+    """Return the change of n / g, and of -n log n, if two cells are joined."""
     cell, people = at.cell, at.p[one] + at.p[other]
     if other >= at.sampled:
         n = cell[one, N]
@@ -61,10 +61,11 @@ def plain_change(at: LatticeWalk, one: int, other: int) -> tuple[float, float]:
 
 @bare
 def kept_change(at: LatticeWalk, one: int, other: int, more: float) -> tuple[float, float, float]:
-    """Return the changes of n / g and nats that are kept, and the subjects no longer suppressed.
+    """Return the changes of kept n / g and nats, and of the number of kept subjects.
 
-    `more` is the result of `charge_details` for both. If the rules limit shares of sensitive
-    values, a kept cell joined with an unkept one may be lost. Then fewer subjects are kept.
+    `more` is the result of `charge_details` for both cells. If the rules limit shares of sensitive
+    values, joining a kept cell with a suppressed one may suppress both. Fewer subjects are then
+    kept.
     """
     cell, twin = at.cell, other if other < at.sampled else one
     n = cell[one, N] + (cell[other, N] if twin == other else 0.0)
@@ -88,7 +89,7 @@ def kept_change(at: LatticeWalk, one: int, other: int, more: float) -> tuple[flo
 
 @bare
 def join(at: LatticeWalk, stays: int, goes: int, d: int) -> None:
-    """Make a sampled cell and another one, along `d`: all but people and keys."""
+    """Join a sampled cell and another one along `d`, except for people and keys."""
     more = charge_details(at, stays, goes, d)
     risk, less = plain_change(at, stays, goes)
     at.sums[RISK] += risk
@@ -103,7 +104,7 @@ def join(at: LatticeWalk, stays: int, goes: int, d: int) -> None:
 
 @bare
 def join_kept(at: LatticeWalk, stays: int, goes: int, more: float) -> None:
-    """Update the kept sums when two cells become one."""
+    """Update the kept sums when two cells are joined."""
     risk, nats, gain = kept_change(at, stays, goes, more)
     at.sums[KEPT_RISK] += risk
     at.sums[KEPT_NATS] += nats
@@ -118,7 +119,7 @@ def join_kept(at: LatticeWalk, stays: int, goes: int, more: float) -> None:
 
 @bare
 def join_sensitive(at: LatticeWalk, stays: int, goes: int) -> None:
-    """Add the sensitive values of a cell that goes, and their shares, to the one that stays."""
+    """Add the sensitive values of the removed cell, and their shares, to the remaining cell."""
     values, shown = at.values, at.shares.shown
     for w in range(values.shape[1]):
         values[stays, w] |= values[goes, w]
@@ -129,7 +130,7 @@ def join_sensitive(at: LatticeWalk, stays: int, goes: int) -> None:
 
 @bare
 def join_sums(at: LatticeWalk, stays: int, goes: int, less: float, more: float) -> None:
-    """Add the sums of a sampled cell that goes to the one that stays, but for what risk changes."""
+    """Add the sums of a removed sampled cell to the remaining cell, except the change of risk."""
     cell = at.cell
     cell[stays, N] += cell[goes, N]
     cell[stays, OWN] += cell[goes, OWN] - more
@@ -139,7 +140,7 @@ def join_sums(at: LatticeWalk, stays: int, goes: int, less: float, more: float) 
 
 @bare
 def join_details(at: LatticeWalk, stays: int, goes: int) -> None:
-    """Join the lists of details of a cell that goes to those of the one that stays."""
+    """Merge the detail lists of the removed cell into those of the remaining cell."""
     detail, value, following = at.detail, at.value, at.following
     for e in range(len(at.charge)):
         x, y, end = at.begins[e, stays], at.begins[e, goes], -1

@@ -1,16 +1,22 @@
-"""The generalised cells of one policy, and what merging two neighbouring intervals changes.
+"""Represent the generalised cells of one policy, and the effect of merging two intervals.
 
 A hash table finds cells by their coordinates. The cells of each interval (its *slab*) form a linked
-list, with sampled cells apart from those with people only. A merge moves the smaller slab, so that
-all merges of a chain move O(cells log cells) cells for each attribute.
+list. Sampled cells are in a different list from cells with people only. A merge moves the smaller
+slab, so all merges of a chain move O(cells log cells) cells for each attribute.
 
-An interval is named by one of its values (its *name*); arrays over intervals are indexed by
-`start[d] + name`. A pair of neighbours is named by the cut between them, a bit of the policy.
+An interval is identified by one of its values (its *name*). Arrays over intervals are indexed by
+`start[d] + name`. A pair of neighbours is identified by the split point between them, a bit of the
+policy.
 
-Two sums are kept in parallel: *plain*, with nothing suppressed, and *kept*, under the rules. Nats
-lost = the cells' own part (own - slope n log n) + the intervals' part (spread x mass x log width) +
-the charge of suppressed subjects. The charge of a cell's details is taken from its own part. The
-details are lists in order of value, one for each cell and attribute, joined as cells merge.
+Two sums are kept in parallel: *plain*, without suppression, and *kept*, under the rules. The lost
+nats are the sum of three parts:
+
+- the part of cells: own - slope n log n,
+- the part of intervals: spread x mass x log width,
+- the charge of suppressed subjects.
+
+The charge of a cell's details is subtracted from its own part. The details are lists in order of
+value, one for each cell and attribute. They are merged as cells are joined.
 """
 
 from __future__ import annotations
@@ -36,11 +42,11 @@ N, OWN, N_LOG_N, MATCH = range(4)
 
 
 class LatticeWalk(NamedTuple):
-    """The mutable state of a walk; arrays only, so that a copy starts another walk.
+    """The mutable state of a walk. All fields are arrays, so that a copy starts another walk.
 
     By cell:
 
-    - `key`, -1 once merged into another cell, and `p`, the people.
+    - `key`, -1 once the cell is merged into another one, and `p`, the people.
     - Only for the first `sampled` cells, which have subjects: `code` (sampled, attributes), the
       names of their intervals, and `cell`, their n, own, n log n and n / g.
     - For these also `kept`, and `values` and `shares` as in `LatticeCells`.
@@ -50,15 +56,15 @@ class LatticeWalk(NamedTuple):
     - `first` and `last` value, `width`, `mass` of subjects and `kept_mass`.
     - `head` and `tail` of its two lists, (2, intervals): 0 sampled, 1 people only. `after`
       (attributes, cells) links them.
-    - `length`, the number of cells ever put in.
+    - `length`, the number of cells ever inserted.
     - `name_at[start[d] + v]`, the interval that begins or ends at value v.
 
-    By detail: `value`, `n` and `n_log_n` (in `detail`), the `following` one of its cell's list;
-    `begins` (attributes, sampled) is where a list begins, -1 where it is empty. `charge` is by
-    attribute, of no length where nothing is charged.
+    By detail: `value`, `n` and `n_log_n` (in `detail`), and the `following` detail of its cell's
+    list. `begins` (attributes, sampled) is the start of a list, or -1 if it is empty. `charge` is
+    by attribute, and empty if nothing is charged.
 
-    `sums` are five totals of the cells' part only. `table` maps keys to cells. `state` is the
-    table's bits and the number of living cells. `moved` is room to work in.
+    `sums` are five totals of the cells' part only. `table` maps keys to cells. `state` contains the
+    table's bits and the number of living cells. `moved` is a work array.
     """
 
     rules: CellRules
@@ -101,7 +107,7 @@ class LatticeWalk(NamedTuple):
 
 
 def lattice(cells: LatticeCells, rules: CellRules) -> LatticeWalk:
-    """Return the state at the bottom: every cell on its own."""
+    """Return the state at the bottom: every cell separate."""
     count, attributes = cells.codes.shape
     sampled, intervals = len(cells.n), len(cells.widths)
     cell = np.zeros((sampled, 4))
@@ -155,7 +161,7 @@ def lattice(cells: LatticeCells, rules: CellRules) -> LatticeWalk:
 
 @compile_kernel
 def _list_details(at: LatticeWalk, cell: Ints, attribute: Ints) -> None:
-    """Link the details, sorted by cell, attribute and value; take their charge from own."""
+    """Link the details, sorted by cell, attribute and value, and subtract their charge from own."""
     for e in range(len(cell) - 1, -1, -1):
         c, d = cell[e], attribute[e]
         at.following[e], at.begins[d, c] = at.begins[d, c], e
@@ -165,7 +171,7 @@ def _list_details(at: LatticeWalk, cell: Ints, attribute: Ints) -> None:
 
 @compile_kernel
 def _enter(at: LatticeWalk, codes: Places) -> None:
-    """Put every cell in the table and in the lists of its intervals, and add up the sums."""
+    """Put every cell into the table and into the lists of its intervals, and compute the sums."""
     for c in range(len(at.key)):
         insert(at.table, at.state[0], at.key[c], c)
         for d in range(len(at.sizes)):
@@ -176,7 +182,7 @@ def _enter(at: LatticeWalk, codes: Places) -> None:
 
 @bare
 def _list(at: LatticeWalk, c: int, d: int, i: int) -> None:
-    """Put a cell at the end of its list of interval `i`."""
+    """Append a cell to its list of interval `i`."""
     kind = 0 if c < at.sampled else 1
     if at.tail[kind, i] < 0:
         at.head[kind, i] = c
@@ -208,14 +214,14 @@ def _add_up(at: LatticeWalk, c: int) -> None:
 
 @bare
 def add_kept_mass(at: LatticeWalk, c: int, n: float) -> None:
-    """Count `n` more subjects as kept in every interval of cell `c`."""
+    """Add `n` kept subjects to every interval of cell `c`."""
     for d in range(len(at.sizes)):
         at.kept_mass[at.start[d] + at.code[c, d]] += n
 
 
 @bare
 def widths_part(at: LatticeWalk, mass: Floats) -> float:
-    """Return the intervals' part of the nats lost: spread x mass x log width, summed."""
+    """Return the intervals' part of the lost nats: spread x mass x log width, summed."""
     total = 0.0
     for d in range(len(at.sizes)):
         v = 0
@@ -228,7 +234,7 @@ def widths_part(at: LatticeWalk, mass: Floats) -> float:
 
 @bare
 def totals(at: LatticeWalk) -> tuple[float, float, float]:
-    """Return the current sums of n / g, of nats lost and of subjects suppressed."""
+    """Return the current sums of n / g, of lost nats and of suppressed subjects."""
     if not at.constrained:
         return at.sums[RISK], at.sums[NATS] + widths_part(at, at.mass), 0.0
     lost = at.sums[SUPPRESSED] * at.rules.wholly_lost

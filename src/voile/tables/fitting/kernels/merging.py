@@ -1,4 +1,4 @@
-"""Merge two neighbouring intervals of a lattice: the smaller slab moves to the larger one."""
+"""Merge two neighbouring intervals of a lattice by moving the smaller slab to the larger one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voile.tables.fitting.kernels.lattice import Ints, LatticeWalk, Places
 
 @inner
 def merge(at: LatticeWalk, d: int, cut: int) -> int:
-    """Merge the intervals of attribute `d` on both sides of `cut`; return the merged name.
+    """Merge the intervals of attribute `d` on both sides of `cut`, and return the merged name.
 
     `cut` is the last value of the left interval.
     """
@@ -38,9 +38,10 @@ def merge(at: LatticeWalk, d: int, cut: int) -> int:
 
 @inner
 def living(at: LatticeWalk, d: int, head: Ints, tail: Ints, i: int, out: Ints) -> Ints:
-    """Return the living cells of a list of interval `i`, written to `out`; drop the dead ones.
+    """Write the living cells of a list of interval `i` to `out`, and unlink the dead ones.
 
-    `head` and `tail` are the rows of `at.head` and `at.tail` of one kind of list.
+    The written part of `out` is returned. `head` and `tail` are the rows of `at.head` and `at.tail`
+    of one kind of list.
     """
     before, c, count = np.int64(-1), head[i], 0
     while c >= 0:
@@ -60,9 +61,9 @@ def living(at: LatticeWalk, d: int, head: Ints, tail: Ints, i: int, out: Ints) -
 
 @bare
 def move(at: LatticeWalk, d: int, name: int, shift: int, cells: Ints) -> None:
-    """Move cells to interval `name` of attribute `d`: by `shift` in key.
+    """Move cells to interval `name` of attribute `d`, by `shift` in key.
 
-    If two cells become one, the cell at the target stays, or else the only sampled one.
+    If two cells become one, the cell at the target remains, or else the only sampled one.
     """
     key, p, table, bits, sampled = at.key, at.p, at.table, at.state[0], at.sampled
     for m in range(len(cells)):
@@ -85,7 +86,7 @@ def move(at: LatticeWalk, d: int, name: int, shift: int, cells: Ints) -> None:
 
 @bare
 def append(head: Ints, tail: Ints, after: Places, stays: int, goes: int) -> None:
-    """Put the list of the interval that goes behind that of the one that stays."""
+    """Append the list of the removed interval to the list of the remaining interval."""
     if head[goes] < 0:
         return
     if tail[stays] < 0:
@@ -97,7 +98,7 @@ def append(head: Ints, tail: Ints, after: Places, stays: int, goes: int) -> None
 
 @bare
 def shrink(at: LatticeWalk) -> None:
-    """Use the front of the table only, so that the looked-up entries stay in the cache."""
+    """Use only the front of the table, so that looked-up entries stay in the CPU cache."""
     at.table[: 2 << at.state[0]] = -1
     while at.state[1] * 4 < 1 << at.state[0] and at.state[0] > 4:
         at.state[0] -= 1

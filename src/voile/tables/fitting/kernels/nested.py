@@ -1,10 +1,10 @@
 """Bound the cost of an interval of one attribute by the best partition of another within it.
 
-The *outer* attribute's interval is given. Dynamic programming finds the cheapest partition of the
-*inner* attribute. The *rest* is the partition of all other attributes. It is one of a list: a
-*combo*, a set of *boxes*, each a product of intervals of the rest. An outer interval, an inner
-interval and a box make a generalised cell. The risk and the nats of a policy are sums over these
-cells.
+The interval of the *outer* attribute is given. Dynamic programming finds the cheapest partition of
+the *inner* attribute. All other attributes together are the *rest*. Their partition is one of a
+list: a *combo*, a set of *boxes*, each a product of intervals of the rest. An outer interval, an
+inner interval and a box form a generalised cell. The risk and the nats of a policy are sums over
+these cells.
 """
 
 from __future__ import annotations
@@ -24,17 +24,23 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-ROOM = 2**16  # sums of a few rows of all combos, that should stay in the cache
+ROOM = 2**16  # the sums of a few rows of all combos fit into the CPU cache
 
 
 class NestedCells(NamedTuple):
     """The cells by value of the outer attribute, and the combos.
 
-    Those of outer value v are `start[v]` to `start[v + 1]`: `place`, the inner value, `rest`,
-    which combination of the rest, `n`, `own`, `p`, `values`. The widths are by value; `last[i]` is
-    the last value of the longest inner interval that begins at i. The boxes that hold rest t are
-    `box[box_start[t]:box_start[t + 1]]`; those of combo c are
-    `combo[combo_start[c]:combo_start[c + 1]]`. `table[n]` is n log n, where all subjects are whole.
+    Attributes
+    ----------
+    start : the cells of outer value v are `start[v]` to `start[v + 1]`.
+    place : by cell, the inner value.
+    rest : by cell, the combination of values of the rest.
+    n, own, p, values : by cell.
+    outer_width, inner_width : by value.
+    last : `last[i]` is the last value of the longest inner interval that begins at i.
+    box_start, box : the boxes that contain rest t are `box[box_start[t]:box_start[t + 1]]`.
+    combo_start, combo : the boxes of combo c are `combo[combo_start[c]:combo_start[c + 1]]`.
+    table : `table[n]` is n log n, if all numbers of subjects are whole.
     """
 
     start: Ints
@@ -56,17 +62,17 @@ class NestedCells(NamedTuple):
 
 
 class BoundJobs(NamedTuple):
-    """List the bounds to compute: outer intervals, each with pairs of a weight and a combo.
+    """The bounds to compute: outer intervals, each with pairs of a weight and a combo.
 
     Row g of `ends` (intervals, 2) is an interval's first and last value. The first is the same in
-    all rows, and the last rises. Its pairs are `pair[start[g]:start[g + 1]]`.
+    all rows, and the last ascends. Its pairs are `pair[start[g]:start[g + 1]]`.
 
     By pair:
 
     - `combo`, its combo.
     - `price` (2,) of risk and nats.
-    - `multipliers` (outer + 1, inner - 1): the cost of the inner attribute's cuts, summed over the
-      outer values before. There are no pairs if cuts cost nothing.
+    - `multipliers` (outer + 1, inner - 1): the cost of the inner attribute's split points, summed
+      over the outer values before. It has no pairs if split points cost nothing.
     """
 
     ends: Ints
@@ -87,7 +93,7 @@ class OuterSlab(NamedTuple):
 
 
 class NestedScratch(NamedTuple):
-    """Room for the inner intervals that begin at some values, scored by box and by combo."""
+    """Work arrays for inner intervals that begin at some values, scored by box and by combo."""
 
     sums: Floats
     seen: Words
@@ -99,7 +105,7 @@ class NestedScratch(NamedTuple):
 
 @inner
 def scratch_of(slab: OuterSlab, combos: int) -> NestedScratch:
-    """Return as much room as is likely to stay in the cache."""
+    """Allocate work arrays of a size that is likely to stay in the CPU cache."""
     boxes, inners, words = slab.present.shape
     rows = min(inners, max(1, ROOM // (inners * combos)))
     risk, nats = np.empty((rows, combos, inners)), np.empty((rows, combos, inners))
@@ -110,7 +116,7 @@ def scratch_of(slab: OuterSlab, combos: int) -> NestedScratch:
 
 @inner
 def mark_wanted(nest: NestedCells, jobs: BoundJobs) -> tuple[Ints, Ints]:
-    """Return which combos and which boxes the jobs need."""
+    """Return the combos and the boxes that the jobs need."""
     combos = np.zeros(len(nest.combo_start) - 1, dtype=np.bool_)
     boxes = np.zeros(len(nest.box_log_width), dtype=np.bool_)
     for pair in jobs.pair:
@@ -123,7 +129,7 @@ def mark_wanted(nest: NestedCells, jobs: BoundJobs) -> tuple[Ints, Ints]:
 
 @inner
 def holding(nest: NestedCells, boxes: Ints) -> tuple[Ints, Ints]:
-    """Return which of these boxes hold each rest, as `box_start` and `box` do for all."""
+    """Return the given boxes that contain each value of the rest, as `box_start` and `box`."""
     needed = np.zeros(len(nest.box_log_width), dtype=np.bool_)
     needed[boxes] = True
     start, box, made = np.zeros_like(nest.box_start), np.empty_like(nest.box), 0
@@ -145,7 +151,7 @@ def slab_of(nest: NestedCells, words: int) -> OuterSlab:
 
 @bare
 def add_value(nest: NestedCells, v: int, start: Ints, box: Ints, slab: OuterSlab) -> None:
-    """Add the cells of outer value v to the boxes that hold them."""
+    """Add the cells of outer value v to the boxes that contain them."""
     for c in range(nest.start[v], nest.start[v + 1]):
         z, t = nest.place[c], nest.rest[c]
         for b in box[start[t] : start[t + 1]]:
@@ -161,9 +167,10 @@ def score_plain(
     n: Floats, own: Floats, p: Floats, rules: CellRules, table: Floats, log_width: Floats,
     total: Floats, risk: Floats, nats: Floats,
 ) -> None:  # fmt: skip
-    """Score the inner intervals from one value to each other, where nothing is suppressed.
+    """Score the inner intervals from one value to each later value, without suppression.
 
-    `total` (3, values) is scratch. Sums first: the rest is then done many values at a time.
+    `total` (3, values) is a work array. Sums are computed first, so that the other steps handle
+    many values at a time.
     """
     has, owned, people = 0.0, 0.0, 0.0
     count, group = total[0], total[1]
@@ -193,9 +200,10 @@ def score_kept(
     n: Floats, own: Floats, p: Floats, present: Words, rules: CellRules, most: float,
     log_width: Floats, seen: Words, risk: Floats, nats: Floats,
 ) -> None:  # fmt: skip
-    """Score as `score_plain` under the rules; an interval that drops over `most` costs infinity.
+    """Score as `score_plain`, under the rules.
 
-    No bound exists if the rules limit shares of sensitive values.
+    An interval that suppresses more than `most` subjects costs infinity. No bound exists if the
+    rules limit shares of sensitive values.
     """
     has, owned, people = 0.0, 0.0, 0.0
     seen[:] = 0
@@ -223,7 +231,7 @@ def add(total: Floats, more: Floats) -> None:
 
 @bare
 def relax(at: float, risk: Floats, nats: Floats, price: Floats, best: Floats) -> None:
-    """Lower the cost of what ends after each value, where an interval from here makes it less."""
+    """Lower the cost of ending after each value, if an interval from here is cheaper."""
     of_risk, of_nats = price[0], price[1]
     for z in range(len(best)):
         best[z] = min(best[z], at + (of_risk * risk[z] + of_nats * nats[z]))
@@ -233,7 +241,7 @@ def relax(at: float, risk: Floats, nats: Floats, price: Floats, best: Floats) ->
 def relax_traced(
     at: float, risk: Floats, nats: Floats, price: Floats, best: Floats, begin: int, before: Ints
 ) -> None:
-    """Relax, and note where the last interval begins."""
+    """Relax, and record where the last interval begins."""
     for z in range(len(best)):
         way = at + (price[0] * risk[z] + price[1] * nats[z])
         if way < best[z]:
@@ -245,7 +253,7 @@ def score_row(
     nest: NestedCells, rules: CellRules, most: float, slab: OuterSlab, width: int, i: int, row: int,
     combos: Ints, boxes: Ints, room: NestedScratch,
 ) -> None:  # fmt: skip
-    """Score the inner intervals that begin at i, for each box and from these for each combo."""
+    """Score the inner intervals that begin at i, for each box, and from these for each combo."""
     to = slice(i, nest.last[i] + 1)
     log_width, span = room.sums[2], 0
     for z in range(i, nest.last[i] + 1):
@@ -306,10 +314,11 @@ def solve(
 def solve_nested(
     nest: NestedCells, rules: CellRules, most: float, jobs: BoundJobs, bounds: Floats, cuts: Bits
 ) -> None:
-    """Find what outer intervals cost, each with the cheapest inner partition of its own.
+    """Compute the costs of outer intervals, each with its own cheapest inner partition.
 
-    `bounds` (jobs,) becomes the cost; `cuts` (jobs, inner - 1), which may be empty, the partition.
-    `most` subjects may be dropped. Cost: O(inner^2 (boxes + combos + pairs)) for each interval.
+    The costs are written to `bounds` (jobs,). The partitions are written to `cuts` (jobs, inner -
+    1), which may be empty. At most `most` subjects may be suppressed. Cost: O(inner^2 (boxes +
+    combos + pairs)) for each interval.
     """
     inners = len(nest.inner_width)
     combos, boxes = mark_wanted(nest, jobs)
@@ -338,10 +347,11 @@ def solve_nested(
 
 @compile_kernel
 def extremes(nest: NestedCells, rules: CellRules, risk: Floats, nats: Floats) -> None:
-    """Fill `risk` and `nats` (boxes, outer, outer) of each interval where the inner has no cut.
+    """Fill `risk` and `nats` (boxes, outer, outer) with lower bounds for each outer interval.
 
-    Nats, which rise, are those with every cut: no inner partition has less of either, unless the
-    rules suppress.
+    The risk is that without inner split points. The nats, which increase with generalisation, are
+    those with every inner split point. No inner partition has less of either, unless the rules
+    suppress.
     """
     slab = slab_of(nest, 0)
     for first in range(len(nest.outer_width)):

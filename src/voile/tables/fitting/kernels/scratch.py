@@ -1,8 +1,9 @@
 """Score policies from scratch, one after another, in time linear in the cells.
 
-The cells are sorted by one attribute, the *lead*; the others together are the *rest*. Under a
-policy the rests form groups, which are found once. Each interval of the lead is then summed over
-those groups in an array that fits the cache. No grid over all attributes is ever made.
+The cells are sorted by one attribute, the *lead*. The values of the other attributes together are a
+*rest*. Under a policy the rests form groups, which are found once. Each interval of the lead is
+then summed over those groups in an array that fits the CPU cache. No grid over all attributes is
+ever built.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ LOG, PENALTY = range(2)
 
 
 class SortedCells(NamedTuple):
-    """Cells sorted by the lead attribute.
+    """The cells sorted by the lead attribute.
 
-    `rests` (distinct rests, attributes) holds their codes, 0 in the lead's column. `n_start[v]` and
-    `p_start[v]` are the places where the cells of the lead's value v begin. `n_rest` and `p_rest`
-    are the rest of each cell.
+    `rests` (distinct rests, attributes) contains their codes, 0 in the lead's column. `n_start[v]`
+    and `p_start[v]` are the positions where the cells of the lead's value v begin. `n_rest` and
+    `p_rest` are the rest of each cell.
 
     Details are sorted likewise: `detail_start`, `detail_kind`, `detail_n`. A kind is a rest, an
-    attribute and a source value of it: `kind_rest`, `kind_attribute`, `kind_value`.
+    attribute and one of its source values: `kind_rest`, `kind_attribute`, `kind_value`.
     """
 
     lead: int
@@ -69,7 +70,7 @@ class SortedCells(NamedTuple):
 
 
 def by_lead(cells: LatticeCells, lead: int | None = None) -> SortedCells:
-    """Sort the cells by an attribute; by the one that leaves the fewest distinct rests if None."""
+    """Sort the cells by an attribute. None selects the one with the fewest distinct rests."""
     leads = range(len(cells.sizes)) if lead is None else [lead]
     lead, rests, which = min((_rests(cells, d) for d in leads), key=lambda found: len(found[1]))
     sampled = len(cells.n)
@@ -107,7 +108,7 @@ def by_lead(cells: LatticeCells, lead: int | None = None) -> SortedCells:
 
 
 def _kinds(details: CellDetails, which: Places) -> tuple[NDArray[np.int64], Places]:
-    """Return the distinct rests, attributes and values of details, and which each detail has."""
+    """Return the distinct kinds (rest, attribute, value) of details, and each detail's kind."""
     shape = int(which.max()) + 1, len(details.charge), int(details.value.max(initial=0)) + 1
     keys = np.ravel_multi_index((which[details.cell], details.attribute, details.value), shape)
     kinds, kind = np.unique(keys, return_inverse=True)
@@ -125,14 +126,17 @@ def _rests(cells: LatticeCells, lead: int) -> tuple[int, NDArray[np.int32], Plac
 
 @inner
 def widen(cells: SortedCells, d: int, width: int, wide: Floats) -> None:
-    """Fill the log width of an interval, and the share of the domain's values it adds to one."""
+    """Fill in the log width of an interval, and its width as a share of the domain.
+
+    The share is (width - 1) / (values - 1), the term of the certainty penalty.
+    """
     own = cells.widths[cells.sizes[:d].sum() : cells.sizes[: d + 1].sum()]
     wide[LOG], wide[PENALTY] = math.log(width), (width - 1) / max(own.sum() - 1, 1)
 
 
 @inner
 def intervals(policy: NDArray[np.bool_], cells: SortedCells, interval: Ints, wide: Floats) -> Ints:
-    """Fill the interval of each value and the widths of each interval; return their numbers."""
+    """Fill in each value's interval and each interval's widths, and return their numbers."""
     numbers = np.zeros(len(cells.sizes), dtype=np.int64)
     bit, start = 0, 0
     for d in range(len(cells.sizes)):
@@ -153,7 +157,13 @@ def intervals(policy: NDArray[np.bool_], cells: SortedCells, interval: Ints, wid
 
 @inner
 def partition(cells: SortedCells, policy: NDArray[np.bool_]) -> tuple[Ints, Floats, Places, Floats]:
-    """Return each value's interval, each interval's widths; each rest's group, each group's."""
+    """Return the intervals of values and the groups of rests, each with its widths.
+
+    Returns
+    -------
+    interval, wide : each value's interval, and the widths of each interval.
+    group, group_wide : each rest's group, and the widths of each group.
+    """
     rests, values = len(cells.rests), len(cells.widths)
     interval, wide = np.empty(values, dtype=np.int64), np.empty((values, 2))
     numbers = intervals(policy, cells, interval, wide)
@@ -183,9 +193,9 @@ def partition(cells: SortedCells, policy: NDArray[np.bool_]) -> tuple[Ints, Floa
 
 
 class DetailParts(NamedTuple):
-    """Hold the parts of the kinds of details under a policy: groups of rests, by source value.
+    """The parts of the kinds of details under a policy: groups of rests, by source value.
 
-    `of` (kinds,) is each kind's part; a part has the `group`, the `attribute` and the `charge`.
+    `of` (kinds,) is each kind's part. A part has a `group`, an `attribute` and a `charge`.
     """
 
     of: Places
@@ -196,7 +206,7 @@ class DetailParts(NamedTuple):
 
 @inner
 def parts_of(cells: SortedCells, group: Places) -> DetailParts:
-    """Return the parts of the groups that a partition makes."""
+    """Return the parts of the groups of a partition."""
     kinds, attributes = len(cells.kind_rest), len(cells.sizes)
     most = 1
     for k in range(kinds):
@@ -221,7 +231,7 @@ def parts_of(cells: SortedCells, group: Places) -> DetailParts:
 
 
 class IntervalRoom(NamedTuple):
-    """Hold the tallies of the groups and parts of one interval of the lead; 0 before and after."""
+    """The tallies of the groups and parts of one interval of the lead, 0 between intervals."""
 
     n: Floats
     p: Floats
@@ -234,7 +244,7 @@ class IntervalRoom(NamedTuple):
 
 @inner
 def shares_for(cells: SortedCells, rules: CellRules, groups: int) -> SensitiveShares:
-    """Return room for the subjects of groups by sensitive value, if the rules limit shares."""
+    """Allocate the subjects of groups by sensitive value, if the rules limit shares."""
     known = cells.shares
     shown = np.zeros((groups, known.shown.shape[1] if asks_shares(rules) else 0))
     return SensitiveShares(shown, known.start, known.whole, known.ordered)
@@ -242,7 +252,7 @@ def shares_for(cells: SortedCells, rules: CellRules, groups: int) -> SensitiveSh
 
 @inner
 def room_for(cells: SortedCells, rules: CellRules) -> IntervalRoom:
-    """Return room for every group there may be, without values where no rule counts them."""
+    """Allocate tallies for every possible group, without values that no rule counts."""
     rests, words = len(cells.rests), cells.values.shape[1] if rules.least_l > 0 else 0
     values = np.zeros((rests, words), dtype=np.uint64)
     part = np.zeros(len(cells.kind_rest))
@@ -254,7 +264,7 @@ def room_for(cells: SortedCells, rules: CellRules) -> IntervalRoom:
 def charge_parts(
     cells: SortedCells, parts: DetailParts, begin: int, end: int, room: IntervalRoom
 ) -> None:
-    """Add up the charge of an interval's details, by group."""
+    """Add the charge of an interval's details to their groups."""
     details, kind, n, part = range(begin, end), cells.detail_kind, cells.detail_n, room.part
     for e in details:
         part[parts.of[kind[e]]] += n[e]
@@ -280,9 +290,9 @@ def add_interval(
 ) -> None:
     """Add the interval of the lead's values from `begin` to below `end`.
 
-    `sums` (6,) are, in order: the sums of n / g, of nats lost and of subjects suppressed, and the
-    largest 1 / g. Then come the sum of the nats of eq. 4 (where the rules' spread is 1), and of n
-    times the widths' penalties.
+    `sums` (6,) are, in order: the sums of n / g, of lost nats and of suppressed subjects, and the
+    largest 1 / g. Then come the sum of the nats of eq. 4 (with a spread of 1), and of n times the
+    widths' penalties.
     """
     n, p, own, charged, _, values, shares = room
     shown, cell_shown = shares.shown, cells.shares.shown
@@ -347,7 +357,10 @@ def score(cells: SortedCells, rules: CellRules, policies: NDArray[np.bool_]) -> 
 
 @compile_kernel
 def score_alike(cells: SortedCells, rules: CellRules, policies: NDArray[np.bool_]) -> Floats:
-    """As `score` but for rounding, where policies differ in the lead; a shared interval once."""
+    """Score policies that differ only in the lead, and sum a shared interval once.
+
+    The result is that of `score`, except for rounding.
+    """
     sums, room = np.zeros((len(policies), FIGURES)), room_for(cells, rules)
     _, _, group, group_wide = partition(cells, policies[0])
     parts = parts_of(cells, group)

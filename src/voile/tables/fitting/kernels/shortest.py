@@ -10,17 +10,18 @@ from voile.tables.fitting.kernels.interval import Bits, Floats, Ints
 
 @bare
 def worth(cost: Floats, i: int, j: int, price: Floats) -> float:
-    """Return the three sums of an interval as one number."""
+    """Return the three sums of an interval as one weighted number."""
     return float(cost[i, j, 0] * price[0] + cost[i, j, 1] * price[1] + cost[i, j, 2] * price[2])
 
 
 @compile_kernel
 def shortest(cost: Floats, last: Ints, price: Floats) -> tuple[Floats, Floats, Ints, Ints]:
-    """Find the cheapest partition before and after each value: shortest paths both ways.
+    """Find the cheapest partition before and after each value, as shortest paths both ways.
 
-    `price` (3,) weighs the sums. Row i of the first and second result, (values + 1, 3), holds the
-    sums of the best partition of the values below i and from i on. The third says where the
-    last interval of the one begins, the fourth where the first of the other ends, plus 1.
+    `price` (3,) contains the weights of the sums. Row i of the first and second result, (values +
+    1, 3), contains the sums of the best partition of the values below i and from i on. The third
+    result is the beginning of the last interval of the former. The fourth is the end of the first
+    interval of the latter, plus 1.
     """
     values = len(last)
     below, above = np.zeros((values + 1, 3)), np.zeros((values + 1, 3))
@@ -48,7 +49,7 @@ def shortest(cost: Floats, last: Ints, price: Floats) -> tuple[Floats, Floats, I
 
 @compile_kernel
 def through(cost: Floats, last: Ints, below: Floats, above: Floats) -> tuple[Floats, Ints]:
-    """Score, for every interval, the best partition that has it: sums (m, 3), its ends (m, 2)."""
+    """Score, for every interval, the best partition that contains it: sums (m, 3), ends (m, 2)."""
     made = 0
     for i in range(len(last)):
         made += last[i] + 1 - i
@@ -65,7 +66,7 @@ def through(cost: Floats, last: Ints, below: Floats, above: Floats) -> tuple[Flo
 
 @compile_kernel
 def paths(before: Ints, after: Ints, ends: Ints) -> Bits:
-    """Return the cuts of the best partitions that have the intervals `ends`."""
+    """Return the split points of the best partitions that contain the intervals `ends`."""
     values = len(before) - 1
     rows = np.zeros((len(ends), values - 1), dtype=np.bool_)
     for k in range(len(ends)):

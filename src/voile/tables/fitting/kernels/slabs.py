@@ -1,4 +1,4 @@
-"""Find the cells of a merge's two slabs, for scores that are computed elsewhere."""
+"""Find the cells of a merge's two slabs, for scores that are computed in NumPy."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ def slab(at: LatticeWalk, d: int, value: int) -> Ints:
 
 @compile_kernel
 def left_and_right(at: LatticeWalk, bit: int) -> tuple[Ints, Ints]:
-    """Return the sampled cells on both sides of a cut that is kept."""
+    """Return the sampled cells on both sides of a kept split point."""
     d, cut = place(at, bit)
     return slab(at, d, cut), slab(at, d, cut + 1)
 
 
 @compile_kernel
 def merge_slabs(at: LatticeWalk, bit: int, left: Ints, right: Ints) -> tuple[Ints, Ints]:
-    """Merge at `bit`; return each cell's new place, left slab first, and the neighbouring cuts."""
+    """Merge at `bit`, and return each cell's new position and the neighbouring bits.
+
+    The cells of the left slab come first.
+    """
     d, cut = place(at, bit)
     start = at.start[d]
     keys = np.concatenate((at.key[left], at.key[right]))
@@ -52,7 +55,7 @@ def attribute_of(at: LatticeWalk, bit: int) -> int:
 
 @compile_kernel
 def widths(at: LatticeWalk, cells: Ints) -> Floats:
-    """Return how many combinations of the whole domains each sampled cell stands for."""
+    """Return the number of combinations of the whole domains that each sampled cell represents."""
     width = np.ones(len(cells))
     for m in range(len(cells)):
         for d in range(len(at.sizes)):
@@ -66,9 +69,9 @@ def pairs(
 ) -> tuple[Ints, Ints, Ints, Floats]:
     """Return the pairs that a merge joins: sampled cell, other cell, bit and joint width.
 
-    `sides` (attributes, 2) selects the attributes, and on each the left and the right interval. A
+    `sides` (attributes, 2) selects the attributes, and for each the left and the right interval. A
     pair of sampled cells counts at the left one. `other` is -1 if the neighbouring interval has
-    nobody there: then the cell only becomes wider.
+    nobody there. The cell then only becomes wider.
     """
     most = len(cells) * int(sides.sum())
     one, other = np.empty(most, np.int64), np.empty(most, np.int64)

@@ -1,4 +1,4 @@
-"""The few sums that every kernel shares."""
+"""Compute the few terms that all kernels share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Row = int | np.int64
 
 @compile_kernel
 def n_log_n(n: float) -> float:
-    """Return n log n in nats; 0 for n = 0.
+    """Return n log n in nats, or 0 for n = 0.
 
     >>> n_log_n(0.0), n_log_n(1.0)
     (0.0, 0.0)
@@ -27,13 +27,13 @@ def n_log_n(n: float) -> float:
 
 @bare
 def group_of(n: float, people: float) -> float:
-    """Return g: the people of a cell, at least its subjects, and at least the one who is there."""
+    """Return g, the people of a cell: at least its subjects, and at least one person."""
     return max(n, people, 1.0)
 
 
 @bare
 def share(rules: CellRules, n: float, g: float) -> float:
-    """Return the risk of n subjects of a cell of g people: n / g, or as the rules weigh it."""
+    """Return the risk of n subjects in a cell of g people: n / g, or as the rules weight it."""
     if rules.power == 1.0 and g < rules.under:
         return n / g
     return n / g**rules.power if g < rules.under else 0.0
@@ -75,7 +75,7 @@ def asks_shares(rules: CellRules) -> bool:
 
 @bare
 def has_shares(rules: CellRules, shares: SensitiveShares, one: Row, other: Row) -> bool:
-    """Return whether the shares of row `one`, with row `other` if it differs, keep the rules."""
+    """Return whether the shares of row `one`, with row `other` if it differs, meet the rules."""
     shown, more = shares.shown, 0.0 if one == other else 1.0
     for s in range(len(shares.ordered)):
         first, last = shares.start[s], shares.start[s + 1]
@@ -111,7 +111,7 @@ def is_released(
     one: Row,
     other: Row,
 ) -> bool:
-    """Return whether a cell of two rows may be released: its counts and shares keep the rules."""
+    """Return whether a cell of two rows may be released: its counts and shares meet the rules."""
     if not is_kept(rules, n, g, values, one, other):
         return False
     return not asks_shares(rules) or has_shares(rules, shares, one, other)

@@ -1,7 +1,8 @@
 """Walk from the bottom of a lattice towards its top, one merge at a time.
 
-`follow` takes merges in a given order. `descend` keeps what merging every pair of neighbouring
-intervals would change, scores all neighbours of each policy from that, and merges the best pair.
+`follow` merges in a given order. `descend` stores the change that merging each pair of neighbouring
+intervals would make. It scores all neighbours of each policy from these changes, and merges the
+best pair.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ BY_RISK, BY_BOTH = 0, 1
 
 @bare
 def place(at: LatticeWalk, bit: int) -> tuple[int, int]:
-    """Return the attribute of a bit and the value before its cut."""
+    """Return the attribute of a bit, and the value before its split point."""
     d = 0
     while bit >= at.sizes[d] - 1:
         bit -= at.sizes[d] - 1
@@ -42,7 +43,7 @@ def place(at: LatticeWalk, bit: int) -> tuple[int, int]:
 
 @compile_kernel
 def follow(at: LatticeWalk, order: Ints, sums: Floats) -> None:
-    """Merge at each bit of `order` in turn; fill the totals (merges, 3) after each merge."""
+    """Merge at each bit of `order` in turn, and fill in the totals (merges, 3) after each merge."""
     for step in range(len(order)):
         d, cut = place(at, order[step])
         merge(at, d, cut)
@@ -53,10 +54,10 @@ def follow(at: LatticeWalk, order: Ints, sums: Floats) -> None:
 def touch(
     at: LatticeWalk, change: Floats, cells: Ints, sides: NDArray[np.bool_], sign: float
 ) -> None:
-    """Add to `change` (or, with sign -1, take away) the pairs that sampled cells are in.
+    """Add to `change` (or, with sign -1, subtract) the pairs that contain the given sampled cells.
 
-    `sides` (attributes, 2) says along which attributes, with the left and the right neighbour.
-    A pair of sampled cells counts at the left one.
+    `sides` (attributes, 2) selects the attributes, and for each the left and the right neighbour. A
+    pair of sampled cells counts at the left one.
     """
     key, code, table, bits = at.key, at.code, at.table, at.state[0]
     start, sizes, stride, name_at = at.start, at.sizes, at.stride, at.name_at
@@ -94,7 +95,10 @@ def touch_kept(
     more: float,
     sign: float,
 ) -> None:
-    """Update the kept sums for one pair, as `touch`; a subject kept again loses both widths."""
+    """Update the kept sums for one pair, as `touch` does.
+
+    A subject that is kept again loses the nats of both widths.
+    """
     risk, nats, gain = kept_change(at, c, other, more)
     if gain != 0.0:
         width = at.width[at.start[d] + at.code[c, d]] + at.width[at.start[d] + beside]
@@ -121,8 +125,8 @@ def changes(at: LatticeWalk) -> Floats:
 def merge_and_update(at: LatticeWalk, change: Floats, bit: int, buffer: Ints) -> None:
     """Merge at one bit, and update only the changes of pairs next to the two slabs.
 
-    Along the other attributes, update the pairs of both slabs' cells, before and after. Along the
-    merged one, recompute the pairs of intervals on its two sides.
+    Along the other attributes, the pairs of both slabs' cells are updated, before and after. Along
+    the merged attribute, the pairs of intervals on both sides are recomputed.
     """
     d, cut = place(at, bit)
     start, head, tail = at.start[d], at.head[0], at.tail[0]
@@ -146,7 +150,7 @@ def merge_and_update(at: LatticeWalk, change: Floats, bit: int, buffer: Ints) ->
 
 @bare
 def stretch(at: LatticeWalk, mass: Floats, d: int, cut: int) -> float:
-    """Return the change of the intervals' part of the nats when the pair at `cut` merges."""
+    """Return the change of the intervals' part of the nats if the pair at `cut` is merged."""
     i = at.start[d] + at.name_at[at.start[d] + cut]
     j = at.start[d] + at.name_at[at.start[d] + cut + 1]
     both = at.log[at.width[i] + at.width[j]]
@@ -165,12 +169,12 @@ def descend(
     sums: Floats,
     merged: Places,
 ) -> tuple[int, Places]:
-    """Score all neighbours of each policy for `steps` merges; return their number and bits.
+    """Score all neighbours of each policy for `steps` merges, and return their number and bits.
 
-    Fills the sums of neighbour after neighbour, and `merged` with the bit merged at each step.
-    Pairs that cost nothing are merged first; then the pair with the largest share of the plain
-    risk removed for each nat lost. Guided by both, while more than `allowed` is suppressed, the
-    share of that removed counts as well.
+    The sums of all neighbours are written to `sums`, and the bit merged at each step to `merged`.
+    Pairs that cost nothing are merged first, and then the pair that removes the largest share of
+    the plain risk for each lost nat. With `BY_BOTH`, while more than `allowed` is suppressed, the
+    removed share of it counts as well.
     """
     bits = np.empty(len(sums), dtype=np.int32)
     buffer = np.empty(at.sampled, dtype=np.int64)

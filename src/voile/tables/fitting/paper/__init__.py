@@ -1,4 +1,5 @@
-"""Searches of the paper that the best ones here are compared with.
+"""Searches of the literature, for comparison with voile's best searches.
 
-Random chains (Algorithm 1), sublattices (Algorithms 2 and 3), and Benitez et al.'s bisection.
+They are random chains (Algorithm 1), sublattices (Algorithms 2 and 3), and Benitez et al.'s
+bisection.
 """

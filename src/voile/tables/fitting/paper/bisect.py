@@ -1,4 +1,4 @@
-"""Bisecting search for policies with no more risk than a given one's.
+"""Bisect chains for policies with no more risk than a given policy.
 
 Source: Benitez, Loukides, Malin, "Beyond Safe Harbor: Automatic Discovery of Health Information
 De-identification Policy Alternatives", IHI 2010.
@@ -19,17 +19,17 @@ from voile.tables.fitting.searches.run import TablesSearchRun
 
 @dataclass(frozen=True)
 class BisectSearch:
-    """Search random maximal chains for the most detailed policy within a limit of risk.
+    """A search of random maximal chains for the most specific policy within a limit of risk.
 
-    Risk falls along a chain (Def. 3.7), so bisecting finds that policy exactly, in log2(n_bits)
-    scores. If records may be suppressed, risk is not monotone. The only guarantee is then that the
-    found policies keep the limit. Without a limit of evaluations, search 20 chains. `alternatives`
-    returns the policies within the limit.
+    Risk decreases along a chain (Def. 3.7), so bisection finds that policy exactly, with
+    log2(n_bits) scores. If records may be suppressed, risk is not monotone. The only guarantee is
+    then that the found policies meet the limit. Without a limit of evaluations, 20 chains are
+    searched. `alternatives` returns the policies within the limit.
 
     Parameters
     ----------
     risk : relative risk in [0, 1], such as Safe Harbor's on the same tables.
-    order : how chains are drawn, see `draw_order`.
+    order : the order in which chains merge, see `draw_order`.
     """
 
     risk: float
@@ -44,7 +44,12 @@ class BisectSearch:
             pass
 
     def alternatives(self, run: TablesSearchRun) -> Iterator[NDArray[np.bool_]]:
-        """Yield the policy found on each chain, (n_bits,) bool, in the run's lattice."""
+        """Yield the policy found on each chain, (n_bits,) bool, in the run's lattice.
+
+        Raises
+        ------
+        InfeasibleError : even the most general policy has a higher risk.
+        """
         cuts = np.flatnonzero(~run.required)
         least = self._score(run, run.required)
         if least > self.risk:
@@ -58,8 +63,8 @@ class BisectSearch:
             yield self._bisect(run, draw_order(run, cuts, self.order))
 
     def _bisect(self, run: TablesSearchRun, order: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return the chain's most detailed policy of a risk no higher than wanted."""
-        too_few, enough = -1, len(order)  # merges, none included in what is to be scored
+        """Return the chain's most specific policy within the limit of risk."""
+        too_few, enough = -1, len(order)  # numbers of merges, both outside the range that remains
         while enough - too_few > 1:
             merges = (too_few + enough) // 2
             if self._score(run, _after(run, order[:merges])) <= self.risk:
@@ -69,7 +74,7 @@ class BisectSearch:
         return _after(run, order[:enough])
 
     def _score(self, run: TablesSearchRun, policy: NDArray[np.bool_]) -> float:
-        """Score one policy; what suppresses too much counts as too risky."""
+        """Return one policy's risk, or infinity if it suppresses too much."""
         rows = policy[None]
         scores = run.evaluator.scores(run.widen(rows))
         run.add(scores, rows.__getitem__)

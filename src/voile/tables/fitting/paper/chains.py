@@ -1,4 +1,4 @@
-"""Random maximal chains (Def. 3.5): in which order a chain merges, and the walk along it."""
+"""Draw random maximal chains (Def. 3.5): the order of their merges, and the walk along them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ CHAINS = 20
 
 @dataclass(frozen=True)
 class RandomChain:
-    """Walk random maximal chains from bottom to top (Algorithm 1), `order` as in `draw_order`.
+    """A search that walks random maximal chains from bottom to top (Algorithm 1).
 
-    Each policy of a chain but the two ends is an evaluation. Without a limit: 20 chains, as many as
-    the paper's 14,780 policies hold.
+    `order` is explained in `draw_order`. Each policy of a chain except the two ends is an
+    evaluation. Without a limit it walks 20 chains, as many as the paper's 14,780 policies contain.
     """
 
     order: Order = "bits"
@@ -42,8 +42,8 @@ class RandomChain:
 def draw_order(run: TablesSearchRun, cuts: Cuts, order: Order) -> Cuts:
     """Return `cuts` in the order in which a random chain merges at them.
 
-    `bits` draws uniformly from all orders, so that every attribute is generalised at the same
-    pace. `attributes` takes the attributes one after another, in random order, and the cuts of
+    `bits` draws uniformly from all orders, so that every attribute is generalised at the same pace.
+    `attributes` takes the attributes one after another, in random order, and the split points of
     each in random order.
     """
     if order not in get_args(Order):
@@ -58,7 +58,7 @@ def draw_order(run: TablesSearchRun, cuts: Cuts, order: Order) -> Cuts:
 
 
 def walk(run: TablesSearchRun, start: Policies, order: Cuts) -> None:
-    """Score the policies strictly between `start` and what merging at all of `order` gives."""
+    """Score the policies strictly between `start` and the result of merging at all of `order`."""
     policy, done = start, 0
     for sums in run.scorer.walk(start, order[:-1]):
         rows = np.tile(policy, (len(sums), 1))

@@ -12,10 +12,13 @@ Bits = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class PolicySublattice:
-    """All policies between two (Def. 3.6).
+    """All policies between two policies (Def. 3.6).
 
-    top, bottom : (n_bits,) bool, the most general and the most detailed; bottom keeps every cut
-        that top keeps. Cuts on which they differ are *free*, the others fixed.
+    Attributes
+    ----------
+    top, bottom : (n_bits,) bool, the most general and the most specific policy. The bottom has
+        every split point of the top. Split points on which they differ are *free*, and the others
+        are fixed.
     """
 
     top: Bits
@@ -23,12 +26,12 @@ class PolicySublattice:
 
 
 class PrunedSublattices:
-    """Keep pruned sublattices as clauses, and draw a sublattice that overlaps none of them.
+    """A set of pruned sublattices, stored as clauses, that new sublattices must not overlap.
 
-    A sublattice overlaps no pruned one if each of them differs from it in one cut. It keeps a cut
-    that the pruned one's bottom lacks, or lacks a cut that the pruned one's top keeps. Each pruned
-    sublattice gives one clause, with such cuts as *literals*: 0 .. n_bits - 1 to keep, and n_bits
-    .. to lack.
+    A sublattice overlaps no pruned one if each of them differs from it in one split point. It then
+    has a split point that the pruned one's bottom lacks, or lacks a split point that the pruned
+    one's top has. Each pruned sublattice gives one clause of such *literals*: 0 .. n_bits - 1 to
+    have a split point, and n_bits .. to lack it.
     """
 
     def __init__(self, n_bits: int) -> None:
@@ -40,24 +43,27 @@ class PrunedSublattices:
         return self._count
 
     def add(self, pruned: PolicySublattice) -> None:
-        """Add a sublattice to overlap no more."""
+        """Add a sublattice that later draws must not overlap."""
         if self._count == len(self._clauses):
             self._clauses = np.concatenate([self._clauses, np.zeros_like(self._clauses)])
         self._clauses[self._count] = np.concatenate([~pruned.bottom, pruned.top])
         self._count += 1
 
     def draw(self, rng: np.random.Generator, required: Bits) -> PolicySublattice | None:
-        """Fix a few random cuts to overlap no pruned sublattice; return None if none is left.
+        """Fix a few random split points so that no pruned sublattice is overlapped.
 
-        The search goes depth-first over the clauses in a random order. It makes a random literal of
+        The search is depth-first over the clauses in random order. It makes a random literal of
         the first unsatisfied clause true. If that fails, it makes the literal false and tries the
-        next. It returns None only when the pruned sublattices cover the lattice. Cost: exponential
-        in n_bits at worst.
+        next. Cost: exponential in n_bits in the worst case.
+
+        Returns
+        -------
+        sublattice : the drawn sublattice, or None only if the pruned sublattices cover the lattice.
         """
         true = np.concatenate([required, np.zeros(self.n_bits, dtype=np.bool_)])
         unmet: Bits = np.asarray(~self._clauses[: self._count, true].any(axis=1))
         order = rng.permutation(self._count)
-        # What can still be tried: literals made true, clauses unmet, and literals of one clause.
+        # Open branches: literals made true, unsatisfied clauses, and literals of one clause.
         stack: list[tuple[Bits, Bits, NDArray[np.intp]]] = []
         while unmet.any():
             clause = self._clauses[order[unmet[order].argmax()]]
@@ -73,11 +79,11 @@ class PrunedSublattices:
         return PolicySublattice(true[: self.n_bits], ~true[self.n_bits :])
 
     def _make(self, true: Bits, unmet: Bits, literal: np.intp) -> tuple[Bits, Bits]:
-        """Make one more literal true; return the literals made true and the clauses unmet."""
+        """Make one more literal true, and return the true literals and the unsatisfied clauses."""
         true = true.copy()
         true[literal] = True
         return true, unmet & ~self._clauses[: self._count, literal]
 
     def _not(self, true: Bits) -> Bits:
-        """Return the literals that those made true make false."""
+        """Return the literals that are false because of the true ones."""
         return np.roll(true, self.n_bits)

@@ -1,4 +1,4 @@
-"""Sublattice Heuristic Search (Algorithm 2)."""
+"""Implement the Sublattice Heuristic Search (Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Initial = Literal["ends", "chain"]
 
 @dataclass(frozen=True)
 class FigureRectangle:
-    """Bound the risk and the loss of all policies of a sublattice by those of its two ends."""
+    """Bounds on the risk and the loss of all policies of a sublattice, from its two ends."""
 
     least_risk: float
     most_risk: float
@@ -30,7 +30,7 @@ class FigureRectangle:
 
     @classmethod
     def of(cls, ends: PolicyScores) -> FigureRectangle:
-        """Span the rectangle between the scores of two policies, rounded as a run's are."""
+        """Return the rectangle between the scores of two policies, rounded as in a run."""
         risk, loss = np.sort(ends.risk).round(DIGITS), np.sort(ends.loss).round(DIGITS)
         return cls(float(risk[0]), float(risk[1]), float(loss[0]), float(loss[1]))
 
@@ -44,9 +44,10 @@ class SublatticeVerdict(Enum):
 def update_probability(frontier: Frontier, rectangle: FigureRectangle) -> float:
     """Return H (eq. 1): the share of the rectangle that the frontier does not dominate.
 
-    Between two neighbouring risks the staircase's height is capped by the rectangle's own, min(u_k,
-    u_alpha) - u_beta. As printed, without the cap, H can exceed 1. For a rectangle of no width, H
-    is the share of its height; for one of no height, the share of its width. A point counts 0 or 1.
+    Between two neighbouring risks, the staircase's height is limited to the rectangle's: min(u_k,
+    u_alpha) - u_beta. As printed, without this limit, H can exceed 1. For a rectangle without
+    width, H is the share of its height. For one without height, it is the share of its width. A
+    point counts 0 or 1.
 
     >>> frontier = Frontier.of([0, .5, 1], [1, .5, 0], np.zeros((3, 1)))
     >>> update_probability(frontier, FigureRectangle(.1, .3, .2, .4))
@@ -72,10 +73,10 @@ def update_probability(frontier: Frontier, rectangle: FigureRectangle) -> float:
 def decide(frontier: Frontier, rectangle: FigureRectangle, threshold: float) -> SublatticeVerdict:
     """Return the verdict on a sublattice, by the first of the paper's conditions that applies.
 
-    - Condition 1, the whole rectangle is dominated: pruned, since none of its policies can
+    - Condition 1, the whole rectangle is dominated: it is pruned, since none of its policies can
       enter the frontier. A policy equal to one on the frontier does not enter.
     - Condition 2, none of it is dominated: a chain is searched.
-    - Condition 3, H exceeds the threshold: a chain is searched. Otherwise nothing is.
+    - Condition 3, H exceeds the threshold: a chain is searched. Otherwise it is skipped.
     """
     if _is_dominated(frontier, rectangle.least_risk, rectangle.least_loss):
         return SublatticeVerdict.PRUNE
@@ -92,24 +93,25 @@ def _is_dominated(frontier: Frontier, risk: float, loss: float) -> bool:
 
 @dataclass(frozen=True)
 class SublatticeSearch:
-    """Search random chains of random sublattices likely to move the frontier (Algorithm 2).
+    """A search of random chains in sublattices that are likely to move the frontier (Algorithm 2).
 
-    Draw a random sublattice that overlaps no pruned one, and score its two ends. `decide` then
-    prunes it, skips it, or searches one random maximal chain in it. Without a limit, use as many
-    evaluations as 20 chains have policies.
+    The search draws a random sublattice that overlaps no pruned one, and scores its two ends.
+    `decide` then prunes it, skips it, or searches one random maximal chain in it. Without a limit,
+    the number of evaluations is that of the policies of 20 chains.
 
     Parameters
     ----------
-    threshold : TH, in [0, 1]; 0 searches all that is not pruned. The paper leaves it open;
-        benchmarks/sublattice.py sweeps it.
+    threshold : TH, in [0, 1]. 0 searches everything that is not pruned. The paper does not specify
+        it. benchmarks/sublattice.py compares several values.
     initial : `ends` starts from the lattice's top and bottom, `chain` from a random maximal chain.
-    order : how chains are drawn, see `draw_order`; the paper's is `bits`.
-    free : how many cuts a drawn sublattice leaves free, at least 1; None draws the number as well.
+    order : the order in which chains merge, see `draw_order`. The paper's is `bits`.
+    free : the number of split points that a drawn sublattice leaves free, at least 1. None draws
+        the number as well.
 
-    The paper leaves open how to draw a sublattice while few are pruned. Here the cuts that
-    Algorithm 3 leaves free are put in a random order. Two policies are drawn uniformly from the
-    chain that merges in that order. The sublattice lies between them. Without suppression no pruned
-    policy could enter the frontier; with it condition 1 is a heuristic.
+    The paper does not specify how to draw a sublattice while few are pruned. Here the split points
+    that Algorithm 3 leaves free are put in random order. Two policies are drawn uniformly from the
+    chain that merges in that order. The sublattice lies between them. Without suppression, no
+    pruned policy could enter the frontier. With suppression, condition 1 is a heuristic.
     """
 
     threshold: float = 0.9
@@ -147,7 +149,7 @@ class SublatticeSearch:
     def _between(
         self, run: TablesSearchRun, wide: PolicySublattice
     ) -> tuple[PolicySublattice, Cuts]:
-        """Draw a sublattice between two policies of a random chain of `wide`; its free cuts too."""
+        """Return a sublattice between two policies of a chain of `wide`, and its free bits."""
         order = draw_order(run, np.flatnonzero(wide.bottom & ~wide.top), "bits")
         begin, end = self._places(run, len(order))
         top, bottom = wide.top.copy(), wide.bottom.copy()
@@ -164,9 +166,9 @@ class SublatticeSearch:
         return int(begin), int(begin) + apart
 
     def judge(self, run: TablesSearchRun, drawn: PolicySublattice) -> SublatticeVerdict:
-        """Score both ends, and decide by the frontier as it was before them.
+        """Score both ends, and decide with the frontier before these scores.
 
-        Generalising never suppresses more: where the top suppresses too much, all others do.
+        Generalising never suppresses more. If the top suppresses too much, all other policies do.
         """
         frontier = run.frontier()
         ends = np.stack([drawn.top, drawn.bottom])

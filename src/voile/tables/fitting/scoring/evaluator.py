@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 Policies = NDArray[np.bool_]
 
 LARGE = 400_000
-"""Sampled cells times attributes, above which a policy is scored on its own cells."""
+"""Sampled cells times attributes, above which each policy is scored on its own cells."""
 
 
 @dataclass(frozen=True, eq=False)
 class PolicyScores:
-    """Hold the scores of policies, (m,) in [0, 1]: relative risk, loss, share suppressed."""
+    """The scores of policies, (m,) in [0, 1]: relative risk, loss, suppressed share."""
 
     risk: NDArray[np.float64]
     loss: NDArray[np.float64]
@@ -51,26 +51,27 @@ class PolicyScores:
 
 
 class PolicyEvaluator:
-    """Score policies over one table of counts.
+    """An evaluator that scores policies over one table of counts.
 
-    A policy is a row of `n_bits` booleans: attribute d has sizes[d] - 1 of them, in order; True
-    keeps the cut between two neighbouring values. All False is the *top*, all True the *bottom*.
-    With n the subjects and g = max(people, subjects, 1) of a generalised cell of w combinations:
+    A policy is a row of `n_bits` booleans. Attribute d has sizes[d] - 1 of them, in order. True
+    keeps the split point between two neighbouring values. All False is the *top*, and all True the
+    *bottom*. Consider a generalised cell with n subjects, w combinations and g = max(people,
+    subjects, 1):
 
-    - risk is the sum of n / g over cells, divided by that sum at the bottom;
-    - loss is the mean over subjects of log(n_x w / n), n_x counting their own combination,
-      divided by that mean at the top: KL(P || Q), Q spreading each cell evenly.
+    - risk is the sum of n / g over cells, divided by that sum at the bottom,
+    - loss is the mean over subjects of log(n_x w / n), where n_x counts their own combination,
+      divided by that mean at the top. It is KL(P || Q), where Q spreads each cell evenly.
 
-    A custom risk measure is divided by its sum at the bottom (0 where that is 0). From a custom
-    loss measure the sum at the bottom is subtracted. The difference is divided by the same
-    difference at the top, or by the unit of a `WeightedLoss` loss. The declared monotonicity is
-    checked at the first score, see `monotone`.
+    A custom risk measure is divided by its sum at the bottom (0 if that sum is 0). From a custom
+    loss measure, the sum at the bottom is subtracted. The difference is divided by the same
+    difference at the top, or by the unit of a `WeightedLoss`. The declared monotonicity is checked
+    at the first score, see `monotone`.
 
     Cells that break a constraint are *suppressed*. They add nothing to risk, and each of their
-    subjects counts as wholly lost (1 / subjects of the normalised loss). Without suppression risk
-    falls and loss rises as a policy becomes more general (Defs 3.7, 3.8). With it, only the
-    suppressed share is monotone: it falls, except under entropy l-diversity and t-closeness. A loss
-    above 1 counts as 1.
+    subjects counts as a full loss (1 / subjects of the normalised loss). Without suppression, risk
+    decreases and loss increases as a policy becomes more general (Defs 3.7, 3.8). With suppression,
+    only the suppressed share is monotone. It decreases, except under entropy l-diversity and
+    t-closeness. A loss above 1 counts as 1.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class PolicyEvaluator:
         importance: Sequence[float] | None = None,
         columns: Sequence[str] = (),
     ) -> None:
-        if not counts.sizes:  # the kernels loop over at least one attribute
+        if not counts.sizes:  # the kernels need at least one attribute
             counts = replace(counts, sizes=(1,), codes=np.zeros((len(counts.codes), 1), np.int32))
         self.counts = counts
         self.constraints = Constraints() if constraints is None else constraints
@@ -119,21 +120,24 @@ class PolicyEvaluator:
         return scores.risk, scores.loss
 
     def scores(self, policies: Policies) -> PolicyScores:
-        """Return risk, loss and the share of subjects suppressed; as `evaluate` otherwise."""
+        """Return risk, loss and the suppressed share of subjects of each policy."""
         rows = self._check_policies(policies)
         if not self.is_large:
             return self.normalise(self._whole.score(rows))
         return self.normalise(np.concatenate([self._score_alone(row) for row in rows]))
 
     def feasible(self, policies: Policies, scores: PolicyScores) -> NDArray[np.bool_]:
-        """Return which policies suppress no more than allowed and respect the cuts asked for."""
+        """Return a mask of policies with no more suppression than allowed.
+
+        They must also have the required split points and no forbidden ones.
+        """
         rows = self._check_policies(policies)
         allowed = scores.suppressed <= self.constraints.suppress + SLACK
         allowed &= rows[:, self.required].all(axis=1)
         return allowed & ~rows[:, self.forbidden].any(axis=1)
 
     def is_close_to_released(self, policy: Policies) -> bool:
-        """Whether groups that a policy releases are t-close to all who are released together."""
+        """Return whether a policy's released groups are t-close to all released records."""
         groups, rules = self.cells.coarsen(policy), self.constraints
         n = groups.n
         kept = n >= self.rules.least_n
@@ -145,7 +149,7 @@ class PolicyEvaluator:
         return all(are_diverse(o, o.sum(axis=0), rules, ordered=by).all() for o, by in shown)
 
     def normalise(self, sums: Sums) -> PolicyScores:
-        """Turn (m, 3) sums of risk, loss and subjects suppressed into scores."""
+        """Convert (m, 3) sums of risk, loss and suppressed subjects to scores."""
         risk, loss, subjects = self.units
         return PolicyScores(
             risk=_share(sums[:, RISK], risk),
@@ -155,24 +159,24 @@ class PolicyEvaluator:
 
     @cached_property
     def cells(self) -> LatticeCells:
-        """The cells of the lattice that hold people; trees need none, however many columns."""
+        """Return the cells of the lattice that have people. Trees do not need them."""
         return LatticeCells.of(self.counts)
 
     @cached_property
     def scorer(self) -> PolicyScorer:
-        """Return the scorer of the lattice for searches: without the forbidden cuts."""
+        """Return the scorer of the lattice for searches, without the forbidden split points."""
         return self._scorer_by(self.rules, ~self.forbidden) if self.forbidden.any() else self._whole
 
     def scorer_on(self, floor: Policies) -> PolicyScorer:
-        """Return an exact scorer for the policies with cuts of `floor` alone, on its cells.
+        """Return an exact scorer for the policies with split points of `floor` only, on its cells.
 
-        Cost: O(cells x attributes) to make.
+        Cost: O(cells x attributes) to build.
         """
         return self._scorer_by(self.rules, floor)
 
     @property
     def is_large(self) -> bool:
-        """Whether the cells are too many to be sorted by each attribute, or walked one by one."""
+        """Return whether there are too many cells to sort by each attribute, or to walk."""
         return (
             self.is_compiled
             and int((self.counts.sample > 0).sum()) * len(self.counts.sizes) > LARGE
@@ -180,27 +184,30 @@ class PolicyEvaluator:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether the kernels score these: `matches` in any form, and eq. 4, also weighed."""
+        """Return whether kernels score the measures: any `matches`, with eq. 4 or weighted."""
         ours = isinstance(self.loss.each, (EvenSpread, WeightedLoss))
         return isinstance(self.risk.each, SizeWeighing) and ours
 
     @property
     def units(self) -> tuple[float, float, float]:
-        """The sums that are a risk of 1, a loss of 1 and all subjects suppressed; 0 where flat."""
+        """Return the sums that are a risk of 1, a loss of 1, and all subjects suppressed.
+
+        A sum is 0 if the measure is constant.
+        """
         return (*self._ends, self.subjects)
 
     @cached_property
     def matches(self) -> float:
-        """Sum of 1 / g over subjects when nothing is generalised: their expected matches."""
+        """Return the expected matches without generalisation: the sum of 1 / g over subjects."""
         return _total(matches(), self._source)
 
     def figures(self, policies: Policies) -> PolicyFigures:
-        """Return the figures of each policy, with any risk and loss measure of the search."""
+        """Return the figures of each policy, for any risk and loss measure of the search."""
         return self._figures(self._check_policies(policies))
 
     @cached_property
     def rules(self) -> CellRules:
-        """Return the constraints as the kernels read them, with the weight of the risk."""
+        """Return the constraints in the form of the kernels, with the weight of the risk."""
         return self._weigh_rules(self._cell_rules, self._ends[1] / self.subjects)
 
     @property
@@ -223,7 +230,7 @@ class PolicyEvaluator:
 
     @cached_property
     def _ends(self) -> tuple[float, float]:
-        """The bottom's sum of risk and the top's of loss, nothing suppressed."""
+        """Return the bottom's sum of risk and the top's sum of loss, without suppression."""
         for measure in (self.risk, self.loss):
             if not is_built_in(measure):
                 check(measure, self.counts, columns=self._columns)
@@ -246,7 +253,7 @@ class PolicyEvaluator:
         loss, rules = self.loss.each, self.rules
         if not policy.all() or rules.least_l > 0 or rules.of_shares:
             return CompiledScorer(self._coarsen(policy), rules).score_bottom()
-        # at the bottom each cell is one detail of every attribute
+        # at the bottom, each cell is one detail of every attribute
         charged = sum(loss.charges) if isinstance(loss, WeightedLoss) else 0.0
         own = (rules.spread - charged) * self.cells.own
         return sum_cells(replace(self.cells, own=own), rules)[None, :3]

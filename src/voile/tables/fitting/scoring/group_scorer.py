@@ -1,7 +1,7 @@
 """Score policies by any two measures that are sums over groups, in NumPy.
 
-The same five questions as the compiled kernels answer for eq. 2-4, and the same answers where
-the measures are eq. 2-4.
+The module implements the same five methods as the compiled kernels for eq. 2-4. The results are the
+same if the measures are eq. 2-4.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ DENSE = 2**21
 
 
 class MeasuredScorer:
-    """A `Scorer` of one's own measures; `more` (sampled cells, columns) as in `GroupTally`."""
+    """A `PolicyScorer` of custom measures, with the columns of `GroupTally` in `more`."""
 
     def __init__(self, cells: LatticeCells, more: Floats, measures: GroupSums) -> None:
         self.cells = cells
@@ -59,7 +59,7 @@ class MeasuredScorer:
         risk: GroupMeasure,
         loss: GroupMeasure,
     ) -> MeasuredScorer:
-        """Build one for the whole lattice; count a loss from the source's groups."""
+        """Build the scorer of the whole lattice. A loss is measured from the source's groups."""
         asked = rules.least_l > 0 or rules.of_shares
         parts = (source.outcomes, source.columns, source.sensitive if asked else ())
         counted = [one for part in parts for one in part]
@@ -75,7 +75,7 @@ class MeasuredScorer:
         coarse = self.cells.coarsen(policy)
         number, _ = self._intervals_under(policy[None])
         codes = number[0, self._start + self.cells.codes[: len(self.cells.n)]]
-        # The coarse cells that have subjects are in the order of their codes.
+        # The coarse cells with subjects are in the order of their codes.
         group = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
         return MeasuredScorer(coarse, sum_by_group(self.more, group), self.measures)
 
@@ -84,7 +84,10 @@ class MeasuredScorer:
         return self.cells.sizes
 
     def score(self, policies: Bits) -> Sums:
-        """Score from scratch, many small tables at a time. Cost: O(cells) each."""
+        """Score policies from scratch, many small tables at a time.
+
+        Cost: O(cells) each.
+        """
         step = max(1, ROWS // len(self.cells.p))
         parts = [self._score(policies[i : i + step]) for i in range(0, len(policies), step)]
         return np.concatenate(parts) if parts else np.zeros((0, 3))
@@ -104,7 +107,10 @@ class MeasuredScorer:
         return sum_by_row(policy, self.measures(tally, widths), times)
 
     def walk(self, start: Bits, order: NDArray[np.intp]) -> Iterator[Sums]:
-        """Merge slab by slab. Cost of a merge: that of the measures on the two slabs' groups."""
+        """Score a chain by merging slab by slab.
+
+        Cost of a merge: that of the measures on the two slabs' groups.
+        """
         at = self.at(start)
         for begin in range(0, len(order), PIECE):
             yield np.array([at.step(bit) for bit in order[begin : begin + PIECE]])
@@ -112,7 +118,10 @@ class MeasuredScorer:
     def descend(
         self, start: Bits, free: Bits, *, rescue: bool, allowed: float
     ) -> Iterator[ChainDescent]:
-        """Keep the change of each merge; a merge changes only the pairs next to its two slabs."""
+        """Descend a chain, and keep the change of each possible merge.
+
+        A merge changes only the pairs next to its two slabs.
+        """
         at, policy, left = self.at(start), start.copy(), np.flatnonzero(start & free)
         change = at.changes()
         while len(left):
@@ -130,7 +139,7 @@ class MeasuredScorer:
             )
 
     def flips(self, policies: Bits) -> Sums:
-        """Score merges and splits from tables of value by group, attribute after attribute."""
+        """Score single merges and splits from tables of value by group, attribute by attribute."""
         filled = np.zeros((*policies.shape, 3))
         ends = np.cumsum(self.sizes - 1)
         for policy, sums in zip(policies, filled, strict=True):
@@ -141,7 +150,10 @@ class MeasuredScorer:
         return filled
 
     def intervals(self, attribute: int, policy: Bits, last: NDArray[np.int64]) -> Sums:
-        """Sum from each value on. Cost: O(values^2 x groups of the other attributes)."""
+        """Score the intervals of one attribute by sums from each value on.
+
+        Cost: O(values^2 x groups of the other attributes).
+        """
         size = int(self.sizes[attribute])
         filled = np.zeros((size, size, 3))
         for dense in self._dense(attribute, policy):
@@ -150,7 +162,7 @@ class MeasuredScorer:
         return filled
 
     def _dense(self, attribute: int, policy: Bits) -> Iterator[DenseSlabs]:
-        """Yield the cells by value of one attribute and group of the others, some groups a time."""
+        """Yield the cells by value of one attribute and group of the others, in blocks."""
         cells, sampled = self.cells, len(self.cells.n)
         number, width = self._intervals_under(policy[None])
         value, own = cells.codes[:, attribute], self._start[attribute]
@@ -177,14 +189,14 @@ class MeasuredScorer:
             yield DenseSlabs(self.measures, tally, own_width, widths[begin : begin + count])
 
     def at(self, policy: Bits) -> GroupWalk:
-        """Return the groups of a policy, from which to walk."""
+        """Return the groups of a policy, as the start of a walk."""
         from voile.tables.fitting.scoring.group_walk import GroupWalk
 
         return GroupWalk(self.bottom, self.more, self.measures, policy)
 
     @cached_property
     def bottom(self) -> LatticeWalk:
-        """Every cell on its own; copies of it start walks."""
+        """Return the lattice with every cell separate. Walks start from copies of it."""
         from voile.tables.fitting.kernels.lattice import lattice
 
         return lattice(self.cells, self.measures.rules)
@@ -203,7 +215,7 @@ class MeasuredScorer:
         return number, width
 
     def _groups(self, number: Ints) -> tuple[Ints, Ints]:
-        """Return which group each cell is in, and each group's first cell; see `groups_of`."""
+        """Return the group of each cell, and each group's first cell. See `groups_of`."""
         from voile.tables.fitting.kernels.grouping import groups_of
 
         scaled = number * np.repeat(self._stride, self.sizes)

@@ -1,4 +1,4 @@
-"""The cells along one attribute as a table, from which all its intervals are summed."""
+"""Represent the cells along one attribute as a table from which all its intervals are summed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voile.tables.fitting.scoring.group_sums import Floats, GroupSums, GroupTall
 
 
 class DenseSlabs:
-    """Hold the cells by value of one attribute (v) and group of the others (g), row v x g."""
+    """The cells by value of one attribute (v) and group of the others (g), as rows v x g."""
 
     def __init__(
         self, measures: GroupSums, tally: GroupTally, own_width: Floats, width: Floats
@@ -30,12 +30,15 @@ class DenseSlabs:
         return self._score_intervals([self._grow_intervals(begin, end, 1)])
 
     def flips(self, kept: Bits) -> Sums:
-        """Score what differs in one of the attribute's cuts; `kept` are the policy's own."""
+        """Score the policies that differ in one of the attribute's bits.
+
+        `kept` are the policy's own bits.
+        """
         edges = np.concatenate([[0], np.flatnonzero(kept) + 1, [len(kept) + 1]])
         pairs = list(zip(edges[:-1], edges[1:] - 1, strict=True))
         left = self._score_intervals([self._grow_intervals(a, b, 1) for a, b in pairs])
         right = self._score_intervals([self._grow_intervals(b, a, -1) for a, b in pairs])
-        # What is grown from an interval's end backwards comes in that order.
+        # Intervals grown backwards from their end are in reverse order.
         right = np.concatenate([right[a : b + 1][::-1] for a, b in pairs])
         whole = left[edges[1:] - 1]
         sums = np.repeat(-whole, np.diff(edges), axis=0)[:-1] + left[:-1] + right[1:]
@@ -47,7 +50,7 @@ class DenseSlabs:
         return total
 
     def _grow_intervals(self, begin: int, end: int, step: int) -> tuple[Floats, ...]:
-        """Return the tally of each interval from `begin` on, up to the one to `end`."""
+        """Return the tally of each interval from `begin` on, up to the interval to `end`."""
         own = slice(begin, end + 1) if step > 0 else slice(begin, None if end == 0 else end - 1, -1)
         parts = (part[own] for part in (self.own_width, *self.parts))
         return tuple(np.add.accumulate(part, axis=0) for part in parts)

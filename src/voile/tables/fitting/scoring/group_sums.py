@@ -22,7 +22,7 @@ BASE = 0
 
 @dataclass(frozen=True, eq=False)
 class GroupTally:
-    """Hold the counts of some groups, by row; merging groups sums all of them.
+    """The counts of some groups, by row. Merging groups sums all counts.
 
     The columns of `more` (m, columns) are, in order:
 
@@ -39,10 +39,10 @@ class GroupTally:
 
 @dataclass(frozen=True, eq=False)
 class GroupSums:
-    """Compute five sums of groups: plain risk and loss, kept risk and loss, subjects suppressed.
+    """Five sums of groups: plain risk and loss, kept risk and loss, suppressed subjects.
 
-    `outcomes`, `columns` and `sensitive` are the places of each column in a tally's `more`. A
-    sensitive one also has everybody's shares, and whether its values are ordered.
+    `outcomes`, `columns` and `sensitive` are the positions of each column in a tally's `more`. A
+    sensitive column also has all people's shares, and whether its values are ordered.
     """
 
     risk: GroupMeasure
@@ -53,7 +53,10 @@ class GroupSums:
     sensitive: tuple[tuple[slice, Floats, bool], ...]
 
     def __call__(self, tally: GroupTally, width: Floats) -> Floats:
-        """Return (m, 5): the terms of each group. Cost: that of the measures."""
+        """Return the terms of each group, (m, 5).
+
+        Cost: that of the measures.
+        """
         if not len(width):
             return np.zeros((0, 5))
         outcomes, columns = (
@@ -93,13 +96,13 @@ def sum_by_place(at: Ints, values: Floats, room: int) -> Floats:
 
 
 def sum_by_group(values: Floats, group: Ints) -> Floats:
-    """Sum rows by group; groups are those that occur, in order."""
+    """Sum rows by group. The groups are those that occur, in order."""
     order = np.argsort(group, kind="stable")
     return np.add.reduceat(values[order], np.flatnonzero(np.diff(group[order], prepend=-1)), axis=0)
 
 
 def scatter_rows(rows: Floats, at: Ints, room: int) -> Floats:
-    """Put rows, in order, at the distinct places of `at`; the rest is zero."""
+    """Put rows, in order, at the distinct positions of `at`. Other rows are zero."""
     made = np.zeros((room, rows.shape[1]))
     made[np.unique(at)] = rows
     return made

@@ -1,4 +1,4 @@
-"""Walk from a policy towards the top, and keep the sums of each group and each merge."""
+"""Walk from a policy towards the top, and update the sums of each group and of each merge."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ TINY = 1e-12
 class GroupWalk:
     """The groups of one policy, and their five sums.
 
-    `more` and `sums` have a row for each cell of the bottom that has subjects. The row of a cell
-    that was merged into another is no longer used. `totals` are of all groups.
+    `more` and `sums` have a row for each cell of the bottom with subjects. The row of a cell that
+    was merged into another cell is no longer used. `totals` are the sums over all groups.
     """
 
     def __init__(
@@ -43,21 +43,21 @@ class GroupWalk:
         self.totals = self.sums.sum(axis=0)
 
     def step(self, bit: int) -> Floats:
-        """Merge at a kept cut; return the kept sums and the suppressed subjects."""
+        """Merge at a kept split point, and return the kept sums and the suppressed subjects."""
         before, after, _ = self._merge(bit)
         self._count(before, after)
         kept: Floats = self.totals[KEPT].copy()
         return kept
 
     def changes(self) -> Floats:
-        """Return the changes of the five sums by merging at each kept cut, (n_bits, 5)."""
+        """Return the changes of the five sums by merging at each kept split point, (n_bits, 5)."""
         change = np.zeros((int((self._at.sizes - 1).sum()), 5))
         groups = np.flatnonzero(self._at.key[: self._at.sampled] >= 0)
         self._touch(change, groups, np.ones((len(self._at.sizes), 2), dtype=np.bool_), 1.0)
         return change
 
     def steepest(self, change: Floats, *, rescue: bool, allowed: float) -> int:
-        """Return the change that removes most risk for its loss; what costs nothing is first."""
+        """Return the change that removes the most risk for its loss, free changes first."""
         dropped = self.totals[SUPPRESSED]
         taken = -change[:, PLAIN_RISK]
         if rescue and dropped > allowed:
@@ -71,8 +71,8 @@ class GroupWalk:
     def merge_and_update(self, change: Floats, bit: int) -> None:
         """Merge at `bit`, and update only the changes of pairs next to the two slabs.
 
-        Along the other attributes, update the pairs of both slabs' groups, before and after. Along
-        the merged one, recompute the pairs of intervals on its two sides.
+        Along the other attributes, the pairs of both slabs' groups are updated, before and after.
+        Along the merged attribute, the pairs of intervals on both sides are recomputed.
         """
         sides = np.ones((len(self._at.sizes), 2), dtype=np.bool_)
         d = slabs.attribute_of(self._at, bit)
@@ -89,7 +89,7 @@ class GroupWalk:
                 self._touch(change, groups, sides, 1.0)
 
     def _merge(self, bit: int) -> tuple[Ints, Ints, Ints]:
-        """Merge at `bit`; return both slabs' groups before and after, and the neighbouring cuts."""
+        """Merge at `bit`, and return the slabs' groups before and after, and neighbouring bits."""
         left, right = slabs.left_and_right(self._at, bit)
         before = np.concatenate([left, right])
         into, beside = slabs.merge_slabs(self._at, bit, left, right)
@@ -108,7 +108,7 @@ class GroupWalk:
         return self._measures(tally, slabs.widths(at, groups))
 
     def _touch(self, change: Floats, groups: Ints, sides: NDArray[np.bool_], sign: float) -> None:
-        """Add to `change` (or, with sign -1, take away) the pairs that groups are in."""
+        """Add to `change` (or, with sign -1, subtract) the pairs that contain the given groups."""
         at = self._at
         for begin in range(0, len(groups), PIECE):
             one, other, bits, width = slabs.pairs(at, groups[begin : begin + PIECE], sides)
@@ -119,7 +119,7 @@ class GroupWalk:
                 change[:, k] += sign * np.bincount(bits, part, len(change))
 
     def _join_cells(self, one: Ints, other: Ints) -> GroupTally:
-        """Return the joint tally of pairs of cells; `other` may be -1, or have people only."""
+        """Return the joint tally of pairs of cells. `other` may be -1, or have people only."""
         at = self._at
         n, people, more = at.cell[one, N], at.p[one], self._more[one]
         near = np.flatnonzero(other >= 0)

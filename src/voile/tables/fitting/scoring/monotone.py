@@ -35,11 +35,16 @@ def check(
     random_state: int | np.random.Generator = 0,
     columns: Sequence[str] = (),
 ) -> None:
-    """Refuse a measure that breaks its declared monotonicity on random merges.
+    """Raise an error if a measure breaks its declared monotonicity on random merges.
 
-    Walk random maximal chains, every other one attribute after attribute. Also check all merges of
-    some random policies. A measure that passes may still break elsewhere: the check finds faults
-    and proves nothing.
+    The check walks random maximal chains. Every other chain merges one attribute after another. It
+    also checks all merges of some random policies. A measure that passes may still be wrong
+    elsewhere: the check finds errors and proves nothing.
+
+    Raises
+    ------
+    RequestError : a merge changes the measure in the wrong direction, or a group's number depends
+        on other groups.
     """
     declared: Monotone = "falls" if measure.generalising == "falls" else "rises"
     refuse_undeclared(measure, declared)
@@ -61,7 +66,7 @@ def check(
 
 
 class _MergeLooker:
-    """Check merges, and refuse the measure at the first that breaks its declaration."""
+    """A checker of merges that raises an error at the first one that breaks the declaration."""
 
     def __init__(
         self,
@@ -112,7 +117,7 @@ class _MergeLooker:
 
 
 def _refuse_leaning(measure: GroupMeasure, groups: RecordGroups, rng: np.random.Generator) -> None:
-    """Refuse a measure with a number for a group that depends on the other groups."""
+    """Raise an error if a measure's number for a group depends on the other groups."""
     some = rng.permutation(len(groups))[: max(1, len(groups) // 2)]
     part = RecordGroups(
         groups.subjects[some],

@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Policies = NDArray[np.bool_]
 SMALL = 400_000
-"""Cells times attributes that are summed as they are, for any cuts of the policies."""
+"""Cells times attributes up to which sums use all cells, whatever the policies."""
 ALONE, FEW = 3, 16
-"""Policies on cells of their own: each of the finest, then so many together."""
+"""The finest policies, each summed on its own cells, and the size of later batches."""
 
 
 class FigureScorer:
-    """Compute the figures of policies by the compiled kernels, all in one pass."""
+    """A scorer that computes the figures of policies with the compiled kernels, in one pass."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class FigureScorer:
         return CompiledScorer(self._cells.charge_details(1.0, self._charges), self._rules)
 
     def _sums(self, policies: Policies) -> Floats:
-        """Sum on coarser and coarser cells: those that the policies with fewer cuts are made of."""
+        """Return the sums, computed on coarser cells for policies with fewer splits."""
         from voile.tables.fitting.kernels.compiled_scorer import CompiledScorer
 
         if len(self._cells.n) * len(self._cells.sizes) <= SMALL:
@@ -98,6 +98,6 @@ class FigureScorer:
 
 
 def _parts(count: int) -> Iterator[tuple[int, int]]:
-    """Yield the first and the end of each part: the finest policies alone, then `FEW` together."""
+    """Yield the range of each batch: the finest policies one by one, then `FEW` at a time."""
     ends = [*range(1, min(ALONE, count) + 1), *range(ALONE + FEW, count, FEW), count]
     yield from pairwise(dict.fromkeys([0, *ends]))

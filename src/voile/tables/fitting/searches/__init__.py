@@ -1,1 +1,1 @@
-"""Searches of the lattice of policies for the risk-utility frontier, a file a method."""
+"""Search the lattice of policies for the risk-utility frontier, with one file for each method."""

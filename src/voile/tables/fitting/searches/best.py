@@ -1,4 +1,4 @@
-"""Search for the least area: steepest chains, shortest paths, local search."""
+"""Search for the least area under the frontier: steepest chains, shortest paths, local search."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ PATIENCE = 2**15
 
 
 def explore(run: TablesSearchRun) -> None:
-    """Search for the least area that the evaluations or seconds allow.
+    """Search for the least area within the given evaluations or seconds.
 
-    If at most 16 cuts are free, score all policies. Otherwise search in three steps:
+    If at most 16 split points are free, all policies are scored. Otherwise the search has three
+    steps:
 
-    - the steepest chain, on large lattices after two sketches of it;
+    - the steepest chain, preceded by two sketches of it on large lattices,
     - policies that no attribute can improve for the hull's slopes (`LadderSearch`), until a round
-      of 16 weights gains less than 1 in 1,000;
+      of 16 weights gains less than 1 in 1,000,
     - neighbours of the frontier's policies (`FrontierNeighbourhood`).
 
     With a limit, the last two steps alternate. For tables too large to walk, see `large`.
 
-    Guarantee: the whole exact frontier where at most 16 cuts are free and no limit stops it;
-    else none (measured in benchmarks/best.py). Scores are exact.
+    Guarantee: the whole exact frontier if at most 16 split points are free and no limit stops the
+    search. Otherwise none (measured in benchmarks/best.py). Scores are exact.
     """
     if (~run.required).sum() <= FULL:
         exhaustive.explore(run)
@@ -45,7 +46,7 @@ def explore(run: TablesSearchRun) -> None:
 
 
 def seek(run: TablesSearchRun) -> None:
-    """Search as `explore` does where more cuts are free."""
+    """Search as `explore` does for more than 16 free split points."""
     for block in BLOCKS:
         if (~run.required).sum() > 4 * block:
             sketch(run, block)
@@ -58,7 +59,7 @@ def seek(run: TablesSearchRun) -> None:
 
 
 def climb(run: TablesSearchRun, ladder: LadderSearch, most: float = math.inf) -> None:
-    """Settle for 16 weights more until that gains little, or `most` evaluations are made."""
+    """Run rounds of 16 weights until the gain is small, or `most` evaluations are made."""
     for _ in range(ROUNDS):
         before = areas(run.found)
         ladder.round(most)
@@ -67,5 +68,5 @@ def climb(run: TablesSearchRun, ladder: LadderSearch, most: float = math.inf) ->
 
 
 def areas(found: Frontier) -> float:
-    """Return the area and the area over log risk, added."""
+    """Return the sum of the area and the area over log risk."""
     return found.area() + found.area(log=True)

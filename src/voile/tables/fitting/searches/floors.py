@@ -1,4 +1,4 @@
-"""Choose the first cuts, judged by each attribute alone: for tables too large to walk."""
+"""Choose the first split points by each attribute alone, for tables that are too large to walk."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ Bits = NDArray[np.bool_]
 
 
 class OneAttribute(NamedTuple):
-    """One attribute as `order_cuts` sees it.
+    """One attribute in the form that `order_cuts` needs.
 
-    - `first_bit` is the place of its first cut in a policy.
-    - `before[i]` counts the subjects of values below i.
-    - `free` are the cuts to choose from, and `required` those that are made.
-    - The loss weighs `spread` nats of eq. 4 and `charge` nats of its own entropy.
+    - `first_bit` is the position of its first split point in a policy.
+    - `before[i]` is the number of subjects with values below i.
+    - `free` are the split points to choose from, and `required` those that are fixed.
+    - The loss has a weight of `spread` for nats of eq. 4 and of `charge` for nats of the
+      attribute's entropy.
     """
 
     first_bit: int
@@ -34,12 +35,12 @@ class OneAttribute(NamedTuple):
     charge: float
 
     def pieces(self) -> Iterator[tuple[int, int]]:
-        """Yield the first value and the end of each run of values that required cuts leave."""
+        """Yield the first value and the end of each run of values between required split points."""
         ends = [*(np.flatnonzero(self.required) + 1).tolist(), len(self.before) - 1]
         yield from zip([0, *ends[:-1]], ends, strict=True)
 
     def find_best_cut(self, begin: int, end: int) -> tuple[float, int] | None:
-        """Return the cut of most gain between two values, and its gain for a nat of information."""
+        """Return the best split between two values, and its gain for each nat of information."""
         cuts = begin + np.flatnonzero(self.free[begin : end - 1])
         if not len(cuts):
             return None
@@ -53,11 +54,12 @@ class OneAttribute(NamedTuple):
 
 
 def order_cuts(evaluator: PolicyEvaluator) -> NDArray[np.intp]:
-    """Return the free cuts, the one to make first in front.
+    """Return the free split points in the order in which to add them.
 
-    Each attribute is divided greedily where its own loss falls most. Among the attributes, the cut
-    that removes most loss for each nat of information comes first.
-    Cost: O(values squared) for each attribute, whatever the rows. Guarantee: none.
+    Each attribute is divided greedily where its own loss decreases most. Among the attributes, the
+    split that removes the most loss for each nat of information comes first.
+
+    Cost: O(values squared) for each attribute, independent of the rows. Guarantee: none.
     """
     attributes = list(_read_attributes(evaluator))
     heap: list[tuple[float, int, int, int, int]] = []

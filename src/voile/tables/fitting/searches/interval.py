@@ -1,4 +1,4 @@
-"""The best partition of one attribute at a time, by dynamic programming over its intervals."""
+"""Find the best partition of one attribute at a time, by dynamic programming over its intervals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INTERVALS, VALUES = 4, 8
 
 
 class SearchAim(NamedTuple):
-    """Define the sum to minimise: loss + `weight` x risk + `penalty` x suppressed share."""
+    """The sum to minimise: loss + `weight` x risk + `penalty` x suppressed share."""
 
     weight: float
     penalty: float
@@ -37,10 +37,11 @@ class SearchAim(NamedTuple):
 
 
 class LatticeAttribute(NamedTuple):
-    """One attribute of the lattice a run may use.
+    """One attribute of the lattice that a run may use.
 
-    `number` is its place among the attributes, and `bits` its place in a policy. `last[i]` is the
-    last value of the longest interval that begins at value i and crosses no required cut.
+    `number` is its position among the attributes, and `bits` its position in a policy. `last[i]` is
+    the last value of the longest interval that begins at value i and crosses no required split
+    point.
     """
 
     number: int
@@ -48,7 +49,7 @@ class LatticeAttribute(NamedTuple):
     last: NDArray[np.int64]
 
     def near(self, policy: Policies) -> LatticeAttribute:
-        """Return it with intervals no longer than four of the policy's own, or eight values."""
+        """Return the attribute with intervals of at most four of the policy's, or eight values."""
         values = np.arange(len(self.last))
         ends = np.append(np.flatnonzero(policy[self.bits]), len(values) - 1)
         fourth = np.minimum(np.searchsorted(ends, values) + INTERVALS - 1, len(ends) - 1)
@@ -60,15 +61,16 @@ class LatticeAttribute(NamedTuple):
 def explore(run: TablesSearchRun) -> None:
     """Start from the steepest chain, and improve one attribute at a time for each weight.
 
-    With the other attributes' partition fixed, risk, loss and suppression are sums over the
+    With a fixed partition of the other attributes, risk, loss and suppression are sums over the
     intervals of one attribute. Its best partition for a weight is therefore a shortest path. The
-    best partition with each interval is scored as well: one evaluation. Not jointly optimal.
+    best partition with each interval is scored as well, as one evaluation. The result is not
+    jointly optimal.
     """
     steepest.explore(run)
     attributes = attributes_of(run)
     seen: set[float] = set()
     for weight in islice(slopes(run), WEIGHTS):
-        if weight in seen:  # the hull has not moved there: it would settle on the same
+        if weight in seen:  # the hull is unchanged there, so the result would be the same
             continue
         seen.add(weight)
         for penalty in penalties(run):
@@ -78,12 +80,12 @@ def explore(run: TablesSearchRun) -> None:
 
 
 def penalties(run: TablesSearchRun) -> tuple[float, ...]:
-    """Return the penalties of suppression to try: several, if records may be suppressed."""
+    """Return the penalties on suppression to try: several, if records may be suppressed."""
     return PENALTIES if run.evaluator.rules.active else NONE
 
 
 def attributes_of(run: TablesSearchRun) -> list[LatticeAttribute]:
-    """Return the attributes that have a cut to choose."""
+    """Return the attributes that have a free split point."""
     made = []
     ends = np.cumsum(run.scorer.sizes - 1)
     for d, size in enumerate(run.scorer.sizes):
@@ -103,7 +105,12 @@ def settle(
     *,
     near: bool = False,
 ) -> tuple[float, Policies]:
-    """Better one attribute after another until none can be; return the cost and the policy."""
+    """Improve one attribute after another until none can be improved.
+
+    Returns
+    -------
+    cost, policy : the cost and the policy at the end.
+    """
     best, settled = np.inf, 0
     while settled < len(attributes):
         for attribute in attributes:
@@ -119,7 +126,7 @@ def settle(
 def improve_attribute(
     run: TablesSearchRun, attribute: LatticeAttribute, policy: Policies, aim: SearchAim
 ) -> tuple[float, Policies]:
-    """Return the cost of one attribute's best partition, with the others fixed, and the policy."""
+    """Return the policy with one attribute's best partition, the others fixed, and its cost."""
     from voile.tables.fitting.kernels.shortest import paths, shortest, through
 
     last, price = attribute.last, aim.price(run)

@@ -1,4 +1,4 @@
-"""Policies that no single attribute can better, for ever more weights of risk against loss."""
+"""Find policies that no single attribute can improve, for more and more weights of risk."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ APART = 200
 
 
 class LadderSearch:
-    """Settle for the hull's slopes (as `interval` does); each weight helps its neighbours.
+    """A search that improves policies for the hull's slopes, each weight helped by its neighbours.
 
-    For a weight, start from the best policy found for it, and from the settled policies of the
-    neighbouring weights. After the first round, every fourth weight also starts with one cut of a
-    small attribute flipped. The partition of the others may otherwise keep that cut in place. From
-    the best of these, the steepest chain goes up while it finds improvements. Each price of
+    For a weight, the search starts from the best policy found for it, and from the results for the
+    neighbouring weights. From each start, `settle` improves one attribute after another. After the
+    first round, every fourth weight also starts with one bit of a small attribute flipped.
+    Otherwise the partition of the other attributes may keep that split point in place. From the
+    best result, the steepest chain continues upwards while it finds improvements. Each penalty on
     suppression has its own ladder.
     """
 
@@ -46,9 +47,9 @@ class LadderSearch:
         self._weights = 0
 
     def round(self, most: float = math.inf) -> bool:
-        """Settle for 16 more weights; False when all their starts were known.
+        """Improve policies for 16 more weights, and return False if all their starts were known.
 
-        For fewer where the run has made `most` evaluations before.
+        The round ends earlier if the run has made `most` evaluations.
         """
         fresh = False
         for weight in islice(self._slopes, ROUND):
@@ -96,6 +97,6 @@ class _LadderRungs:
         self._policies.insert(at, policy)
 
     def beside(self, weight: float) -> list[Policies]:
-        """Return the policies of the next lower weight and of the next not lower."""
+        """Return the policies of the next lower weight and of the next weight that is not lower."""
         at = bisect_left(self._weights, weight)
         return self._policies[max(at - 1, 0) : at + 1]

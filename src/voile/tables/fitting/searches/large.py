@@ -1,4 +1,4 @@
-"""Search a table too large to walk: exactly, on the cells of a policy with the best cuts alone."""
+"""Search a table too large to walk, exactly, on the cells of a policy with the best splits only."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from voile.tables.fitting.searches.run import TablesSearchRun
 from voile.tables.fitting.searches.slopes import slopes
 
 WALKED = 16_000_000
-"""Cells times attributes squared that a steepest chain may walk through."""
+"""The largest number of cells times squared attributes for a walk along a steepest chain."""
 SETTLED = 1_000_000
-"""The same of the cells on which attributes are settled, weight after weight."""
+"""The largest such number for improving one attribute after another for several weights."""
 WEIGHTS = 8
 FINER = 2
 PATIENCE = 2**12
 
 
 def explore(run: TablesSearchRun, *, going_on: bool = False) -> None:
-    """Search the policies that keep no other cut than a *floor*, which the best cuts make.
+    """Search the policies that have only split points of a *floor*, which has the best ones.
 
-    The floor takes cuts in the order of `order_cuts` while it has few enough cells to walk. The
-    search walks the floor's steepest chain and scores some finer policies. On a smaller floor it
-    settles attributes for some weights, and goes on there up to its limit if asked. Steps and their
-    sizes depend on the table alone.
+    The floor takes split points in the order of `order_cuts` as long as it has few enough cells to
+    walk. The search walks the floor's steepest chain and scores some finer policies. On a smaller
+    floor it improves one attribute after another for some weights. With `going_on`, it continues
+    there up to its limit. The steps and their sizes depend only on the table.
 
     Guarantee: scores are exact, and some are checked on all cells. No policy is certain to be
     found. Cost: a few passes over the cells, and the work that `WALKED` and `SETTLED` allow.
@@ -58,7 +58,7 @@ def explore(run: TablesSearchRun, *, going_on: bool = False) -> None:
 
 
 def _settle(run: TablesSearchRun) -> None:
-    """Better one attribute after another for some slopes of the hull."""
+    """Improve one attribute after another for some slopes of the hull."""
     attributes, seen = attributes_of(run), set()
     for weight in islice(slopes(run), WEIGHTS):
         if weight in seen or not attributes:
@@ -75,14 +75,14 @@ def _score(run: TablesSearchRun, policy: Policies) -> None:
 
 
 def _floor(evaluator: PolicyEvaluator, order: NDArray[np.intp], cuts: int) -> Policies:
-    """Return the policy of the required cuts and the first of the others."""
+    """Return the policy with the required split points and the first of the others."""
     floor = evaluator.required.copy()
     floor[order[:cuts]] = True
     return floor
 
 
 def _count_cuts(evaluator: PolicyEvaluator, order: NDArray[np.intp], most: int) -> int:
-    """Return how many cuts in order leave no more cells than `most` allows, by bisection."""
+    """Return how many split points in order give no more cells than `most` allows, by bisection."""
     room = most // len(evaluator.counts.sizes) ** 2
     if len(evaluator.cells.p) <= room:
         return len(order)

@@ -1,4 +1,4 @@
-"""Pareto local search: flip one cut of each frontier policy until nothing new enters."""
+"""Search locally: flip one bit of each frontier policy until no new policy enters the frontier."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BATCH = 32
 
 
 class FrontierNeighbourhood:
-    """Go through the neighbours of the frontier's policies, each policy once."""
+    """The neighbours of the frontier's policies, each policy visited once."""
 
     def __init__(self, run: TablesSearchRun) -> None:
         self._run = run
@@ -28,7 +28,7 @@ class FrontierNeighbourhood:
         self._twice: set[bytes] = set()
 
     def flip(self, evaluations: float = np.inf, *, twice: bool = False) -> bool:
-        """Score neighbours until about so many are scored; False when no policy was left."""
+        """Score about `evaluations` neighbours, and return False if no policy remained."""
         most = self._run.evaluations + evaluations
         going_on = False
         while self._run.evaluations < most and (self.step() or (twice and self.step_twice())):
@@ -36,9 +36,10 @@ class FrontierNeighbourhood:
         return going_on
 
     def step(self) -> bool:
-        """Score all neighbours of the most promising policies; False when none is left.
+        """Score all neighbours of the most promising policies. Return False if none remains.
 
-        Half of them have the most room by risk, half by the logarithm of risk.
+        Half of these policies have the largest steps next to them by risk, and half by the
+        logarithm of risk. See `rooms`.
         """
         fresh = self._fresh(self._seen)
         if not len(fresh):
@@ -50,7 +51,10 @@ class FrontierNeighbourhood:
         return True
 
     def step_twice(self) -> bool:
-        """Score all two cuts away from the most promising policy; False when none is left."""
+        """Score all policies two flips from the most promising one, or return False.
+
+        The result is False if no such policy remains.
+        """
         fresh = self._fresh(self._twice)
         if not len(fresh):
             return False
@@ -79,17 +83,19 @@ class FrontierNeighbourhood:
 
 
 def explore(run: TablesSearchRun) -> None:
-    """Start from the steepest chain; flip each cut of each frontier policy until nothing enters.
+    """Start from the steepest chain, and flip each bit of each frontier policy until none enters.
 
-    Guarantee: unless stopped, no policy one cut away from the frontier would enter it. Cost:
-    O(attributes x cells) for the n_bits neighbours of a policy.
+    Guarantee: unless the search is stopped, no policy one flip away from the frontier would enter
+    it. Cost: O(attributes x cells) for the n_bits neighbours of a policy.
     """
     steepest.explore(run)
     FrontierNeighbourhood(run).flip()
 
 
 def rooms(found: Frontier) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the area of the steps on both sides of each policy: what better ones could gain.
+    """Return the area of the steps on both sides of each policy, by risk and by its logarithm.
+
+    The area is an upper bound on the gain of better policies there.
 
     >>> along_risk, _ = rooms(Frontier.of([0, .5, 1], [1, .2, 0], np.zeros((3, 1))))
     >>> along_risk.round(2).tolist()

@@ -9,18 +9,19 @@ from voile.tables.fitting.searches.local import FrontierNeighbourhood
 from voile.tables.fitting.searches.run import TablesSearchRun
 
 CELLS = 6e11
-"""Evaluations times cells that some seconds suffice for."""
+"""The number of evaluations times cells that takes some seconds."""
 MOST = 2_000_000
 
 
 def explore(run: TablesSearchRun) -> None:
-    """Search as `best` does without its sketches, for evaluations that some seconds suffice for.
+    """Search as `best` does, without its sketches, for as many evaluations as take some seconds.
 
-    The number of evaluations depends on the table alone, so the frontier is the same on any
-    machine. If at most 16 cuts are free, score all policies. Walk only the steepest chain if no
-    kernel scores the measures, or if one attribute has more intervals than the evaluations.
-    Guarantee: as `best`, and no policy that `steepest` finds beats all found policies. For tables
-    too large to walk, see `large`.
+    The number of evaluations depends only on the table, so the frontier is the same on any machine.
+    If at most 16 split points are free, all policies are scored. Only the steepest chain is walked
+    if no kernel scores the measures, or if one attribute has more intervals than the evaluations.
+
+    Guarantee: that of `best`, and no policy that `steepest` finds beats all found policies. For
+    tables too large to walk, see `large`.
     """
     if (~run.required).sum() <= FULL:
         exhaustive.explore(run)
@@ -37,5 +38,5 @@ def explore(run: TablesSearchRun) -> None:
 
 
 def _pairs(run: TablesSearchRun) -> int:
-    """Count the intervals of the largest attribute, which one shortest path goes through."""
+    """Count the intervals of the largest attribute, which one shortest path evaluates."""
     return int(run.scorer.sizes.max()) ** 2 // 2

@@ -14,16 +14,16 @@ from voile.tables.fitting.scoring.evaluator import PolicyEvaluator
 
 
 class ScoredSpace(Protocol):
-    """Anything with an evaluator of policies."""
+    """The interface of an object with an evaluator of policies."""
 
     @property
     def evaluator(self) -> PolicyEvaluator:
-        """Scores policies, and holds the constraints."""
+        """Return the evaluator, which scores policies and contains the constraints."""
 
 
 @dataclass(frozen=True)
 class SearchCheckpoint:
-    """How far a search is: policies scored, seconds passed, area of the frontier so far."""
+    """The progress of a search: scored policies, seconds, area of the frontier so far."""
 
     evaluations: int
     seconds: float
@@ -32,7 +32,7 @@ class SearchCheckpoint:
 
 @dataclass(frozen=True, eq=False)
 class SearchHistory:
-    """Hold the checkpoints of a search as columns of one length, evaluations rising."""
+    """The checkpoints of a search as columns of equal length, with ascending evaluations."""
 
     evaluations: NDArray[np.int64]
     seconds: NDArray[np.float64]
@@ -49,7 +49,7 @@ class SearchHistory:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """Hold a search's result: a frontier of feasible policies, (m, n_bits) bool, and its history.
+    """A search's result: a frontier of feasible policies, (m, n_bits) bool, and its history.
 
     `stopped` is `finished`, `evaluations`, `seconds` or `interrupted`.
     """

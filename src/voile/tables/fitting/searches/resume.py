@@ -1,4 +1,4 @@
-"""Begin a search from the frontier of another."""
+"""Start a search from the frontier of another search."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ SAME = 1e-9
 
 
 def continue_from(run: TablesSearchRun, start: Frontier) -> None:
-    """Take in the policies of `start`; drop those that are not allowed.
+    """Add the policies of `start` to a run, without those that are not allowed.
 
-    They are scored, those that are far apart first. Where no record may be suppressed, and the
-    first 64 score what `start` says, the others' scores are believed, and are not evaluations.
-    Cost: O(cells) for each policy scored.
+    The policies are scored, those that are far apart first. If no record may be suppressed, and the
+    scores of the first 64 are those in `start`, the scores of the others are trusted. They do not
+    count as evaluations. Cost: O(cells) for each scored policy.
+
+    Raises
+    ------
+    RequestError : the frontier has policies of another table.
     """
     evaluator = run.evaluator
     if start.policies.dtype != np.bool_ or start.policies.shape[1:] != (evaluator.n_bits,):
@@ -42,7 +46,9 @@ def continue_from(run: TablesSearchRun, start: Frontier) -> None:
 
 
 def _far_apart(indices: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return indices so that the first ones are spread evenly: by the powers of 2 in their place.
+    """Return indices in an order in which the first ones are evenly spread.
+
+    The order is by the largest power of 2 that divides the position.
 
     >>> _far_apart(np.arange(6)).tolist()
     [0, 4, 2, 1, 3, 5]

@@ -27,7 +27,7 @@ Indices = NDArray[np.intp]
 
 
 class TablesSearchLimit(Exception):  # noqa: N818, it ends a search and is not an error
-    """The search has used up its `evaluations` or `seconds`."""
+    """Signal that the search has used up its `evaluations` or `seconds`."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -35,10 +35,11 @@ class TablesSearchLimit(Exception):  # noqa: N818, it ends a search and is not a
 
 
 class TablesSearchRun:
-    """Collect the scored policies of a method, on the lattice without the forbidden cuts.
+    """The scored policies of a method, on the lattice without the forbidden split points.
 
-    Strategies see `n_bits` cuts; `required` ones must stay. They also see the `scorer` of the
-    lattice with the forbidden cuts merged. `rng` is their only source of chance.
+    Search methods see `n_bits` split points, of which the `required` ones must stay. They also see
+    the `scorer` of the lattice with the forbidden split points merged. `rng` is their only source
+    of randomness.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class TablesSearchRun:
         self.rng = rng
         self.limited = evaluations is not None or seconds is not None
         self.evaluations = 0
-        self.taken_up = 0  # policies of an earlier search
+        self.taken_up = 0  # number of policies from an earlier search
         self.checkpoints: list[SearchCheckpoint] = []
         self._most = evaluations
         self._began = time.monotonic()
@@ -67,16 +68,16 @@ class TablesSearchRun:
 
     @property
     def scorer(self) -> PolicyScorer:
-        """Return the scorer of the lattice that strategies see."""
+        """Return the scorer of the lattice that search methods see."""
         if self._scorer is None:
             self._scorer = self.evaluator.scorer
         return self._scorer
 
     @contextmanager
     def on_floor(self, floor: Policies) -> Iterator[None]:
-        """Let strategies see only the cuts of `floor`, (n_bits of the table,) bool, meanwhile.
+        """Restrict the run to the split points of `floor`, (n_bits of the table,) bool.
 
-        Scores stay exact: all policies that keep no other cut are sums over the floor's cells.
+        Scores stay exact: all policies without other split points are sums over the floor's cells.
         """
         before = self._bits, self._scorer
         self._see(np.flatnonzero(floor), self.evaluator.scorer_on(floor))
@@ -90,7 +91,12 @@ class TablesSearchRun:
         self.n_bits, self.required = len(bits), self.evaluator.required[bits]
 
     def begin(self) -> None:
-        """Score the two ends of the lattice; if the most general is not allowed, none is."""
+        """Score the two ends of the lattice.
+
+        Raises
+        ------
+        InfeasibleError : the most general policy is not allowed, so no policy is.
+        """
         ends = np.stack([self.required, np.ones(self.n_bits, dtype=np.bool_)])
         scores = self.evaluator.scores(self.widen(ends))
         if scores.suppressed[0] > self.evaluator.constraints.suppress + SLACK:
@@ -98,7 +104,12 @@ class TablesSearchRun:
         self.add(scores, lambda indices: ends[indices])
 
     def add(self, scores: PolicyScores, rows: Callable[[Indices], Policies]) -> bool:
-        """Add scored policies, up to the limit; return whether one of them entered the frontier."""
+        """Add scored policies, up to the limit, and return whether one entered the frontier.
+
+        Raises
+        ------
+        TablesSearchLimit : the evaluations or seconds are used up.
+        """
         room = len(scores.risk)
         if self._most is not None:
             room = min(room, self._most - self.evaluations)
@@ -117,9 +128,10 @@ class TablesSearchRun:
         return entered
 
     def take(self, scores: PolicyScores, rows: Callable[[Indices], Policies]) -> bool:
-        """Add policies to the frontier; `rows` makes the policies of indices, on this lattice.
+        """Add policies to the frontier, and return whether one entered.
 
-        Scores are rounded to 12 decimals, so that equal policies' do not differ by rounding.
+        `rows` returns the policies of indices, on this lattice. Scores are rounded to 12 decimals,
+        so that rounding errors do not distinguish equal policies.
         """
         risk, loss = scores.risk.round(DIGITS), scores.loss.round(DIGITS)
         allowed = scores.suppressed <= self.evaluator.constraints.suppress + SLACK
@@ -130,9 +142,10 @@ class TablesSearchRun:
         return len(some) > 0
 
     def _below(self, risk: Floats, loss: Floats, allowed: NDArray[np.bool_]) -> Indices:
-        """Return the points allowed that lie below the staircase; strips of it reject most.
+        """Return the allowed points below the staircase. Strips of it reject most points quickly.
 
-        Strips are even in the root of risk, so that they are narrow where the frontier is steep.
+        The strips are even in the square root of risk, so that they are narrow where the frontier
+        is steep.
         """
         least = np.concatenate([[np.inf], self.found.loss])
         edges = (np.arange(STRIPS + 1) / STRIPS) ** 2
@@ -157,7 +170,7 @@ class TablesSearchRun:
         )
 
     def widen(self, rows: Policies) -> Policies:
-        """Return policies of this lattice as policies of the whole one."""
+        """Return policies of this lattice as policies of the whole lattice."""
         wide = np.zeros((len(rows), self.evaluator.n_bits), dtype=np.bool_)
         wide[:, self._bits] = rows
         return wide
@@ -166,18 +179,18 @@ class TablesSearchRun:
         return Frontier.of(self.found.risk, self.found.loss, self._policies)
 
     def best_for(self, weight: float) -> Policies:
-        """Return the policy found of least loss + weight x relative risk, (n_bits,) bool."""
+        """Return the found policy with the least loss + weight x relative risk, (n_bits,) bool."""
         best = int(np.argmin(self.found.loss + weight * self.found.risk))
         policy: Policies = self.policies([best])[0]
         return policy
 
     def policies(self, indices: ArrayLike) -> Policies:
-        """Return policies found, on this lattice."""
+        """Return found policies, on this lattice."""
         rows = self._policies(np.asarray(indices, dtype=np.intp))[:, self._bits]
-        return np.ascontiguousarray(rows)  # else kernels are compiled for another layout
+        return np.ascontiguousarray(rows)  # kernels are compiled for this layout only
 
     def drift(self, count: int) -> float:
-        """Return by how much up to `count` of the scores found differ from scratch."""
+        """Return the largest difference of up to `count` found scores from scores from scratch."""
         few = np.unique(np.linspace(0, len(self.found) - 1, count).astype(np.intp))
         risk, loss = self.evaluator.evaluate(self._policies(few))
         off = np.abs(np.concatenate([risk - self.found.risk[few], loss - self.found.loss[few]]))
@@ -197,7 +210,7 @@ class TablesSearchRun:
         )
 
     def _clash(self) -> str:
-        """Return which constraints cannot be met: one alone, the furthest; else the fewest."""
+        """Return which constraints cannot be met: the furthest single one, or else the fewest."""
         constraints, counts = self.evaluator.constraints, self.evaluator.counts
         top = self.widen(self.required[None, :])
 

@@ -1,4 +1,4 @@
-"""A steep chain in few evaluations, for a search that may not make many."""
+"""Walk an approximate steepest chain with few evaluations, for a search with a small limit."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NOTHING = 1e-13
 
 
 def sketch(run: TablesSearchRun, block: int) -> None:
-    """Walk from the bottom to the top, scoring only merges that looked best when last scored.
+    """Walk from the bottom to the top, and score only merges that looked best when last scored.
 
-    Each round walks the steepest chain among `block` cuts: those that removed most risk for their
-    loss when last scored. It keeps the chain's first half and scores the rest again. Cost: about
-    n_bits x (block + 2) evaluations.
+    Each round walks the steepest chain among `block` split points: those that removed the most risk
+    for their loss when last scored. It keeps the chain's first half and scores the other split
+    points again. Cost: about n_bits x (block + 2) evaluations.
     """
     policy = np.ones(run.n_bits, dtype=np.bool_)
     own, left = run.scorer.score(policy[None])[0], np.flatnonzero(~run.required)
@@ -43,7 +43,7 @@ def sketch(run: TablesSearchRun, block: int) -> None:
 
 
 def _descend(run: TablesSearchRun, policy: Policies, cuts: NDArray[np.intp]) -> ChainDescent:
-    """Walk the steepest chain from a policy among `cuts`; return it whole."""
+    """Walk the steepest chain from a policy among `cuts`, and return the whole chain."""
     free = np.isin(np.arange(run.n_bits), cuts)
     allowed = run.evaluator.constraints.suppress * run.evaluator.subjects
     pieces = list(run.scorer.descend(policy, free, rescue=False, allowed=allowed))
@@ -59,7 +59,7 @@ def _descend(run: TablesSearchRun, policy: Policies, cuts: NDArray[np.intp]) -> 
 
 
 def _rates(run: TablesSearchRun, changes: Sums) -> NDArray[np.float64]:
-    """Return how much risk merges take away for the loss, infinite where there is none."""
+    """Return the removed risk for each unit of loss, or infinity if a merge has no loss."""
     units = np.array(run.evaluator.units)
     shares = np.divide(changes, units, out=np.zeros_like(changes), where=units > 0)
     none = shares[:, LOSS] <= NOTHING

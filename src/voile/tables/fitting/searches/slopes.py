@@ -17,7 +17,7 @@ LEAST_RISK = 1e-6
 
 
 def slopes(run: TablesSearchRun, first: int = 1) -> Iterator[float]:
-    """Yield weights without end: the hull's slopes, as it is then, at ever closer places."""
+    """Yield weights without end: slopes of the current hull at increasingly dense positions."""
     number = first
     while (weight := slope(run.found, place(number))) > 0:
         yield weight
@@ -25,7 +25,7 @@ def slopes(run: TablesSearchRun, first: int = 1) -> Iterator[float]:
 
 
 def place(number: int) -> float:
-    """Return a place in [0, 1); later ones fall between earlier (van der Corput's sequence).
+    """Return a position in [0, 1), where later ones fall between earlier ones (van der Corput).
 
     >>> [place(number) for number in range(1, 6)]
     [0.5, 0.25, 0.75, 0.125, 0.625]
@@ -37,10 +37,10 @@ def place(number: int) -> float:
 
 
 def slope(found: Frontier, at: float) -> float:
-    """Return the weight for which the hull's policies on both sides of a place are equally good.
+    """Return the weight at which the hull's policies on both sides of a position are equally good.
 
-    Places go from the least risk to the most, half by risk and half by its logarithm. They cover
-    both the area and its low-risk end. Return 0 if the hull has one corner.
+    Positions go from the least risk to the largest, half by risk and half by its logarithm. They
+    therefore cover both the area and its low-risk end. The result is 0 if the hull has one corner.
 
     >>> found = Frontier.of([0.01, 0.1, 1], [1, .5, 0], np.zeros((3, 1)))
     >>> round(slope(found, .2), 3), round(slope(found, .5), 3)
@@ -58,7 +58,7 @@ def slope(found: Frontier, at: float) -> float:
 
 
 def _share(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far along each value is; even where all are equal."""
+    """Return the relative position of each value, evenly spaced if all values are equal."""
     if values[0] == values[-1]:
         return np.linspace(0.0, 1.0, len(values))
     share: NDArray[np.float64] = (values - values[0]) / (values[-1] - values[0])

@@ -1,4 +1,4 @@
-"""The steepest chain, every neighbour of which is scored."""
+"""Walk the steepest chain, and score every neighbour of its policies."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ DRIFT = 1e-9
 
 
 def explore(run: TablesSearchRun) -> None:
-    """Walk from the bottom by the merge that removes most risk for each nat lost.
+    """Walk from the bottom by the merge that removes the most risk for each lost nat.
 
     A merge changes only the pairs next to its two slabs. All neighbours of every policy on the way
-    are therefore scored exactly for little more than the walk. If constraints suppress records, a
-    second chain also counts the share of the suppressed subjects removed. Guarantee: none on the
-    found policies (measured in benchmarks/area.py). Some scores are checked from scratch.
+    are therefore scored exactly for little more than the cost of the walk. If constraints suppress
+    records, a second chain also counts the removed share of the suppressed subjects. Guarantee:
+    none on the found policies (measured in benchmarks/area.py). Some scores are checked from
+    scratch.
     """
     bottom = np.ones(run.n_bits, dtype=np.bool_)
     descend(run, bottom, rescue=False)
@@ -35,7 +36,10 @@ def explore(run: TablesSearchRun) -> None:
 def descend(
     run: TablesSearchRun, start: Policies, *, rescue: bool, while_it_gains: bool = False
 ) -> None:
-    """Walk the steepest chain from `start` to the top; score all neighbours on the way."""
+    """Walk the steepest chain from `start` to the top, and score all neighbours on the way.
+
+    With `while_it_gains`, the walk ends when no policy enters the frontier.
+    """
     allowed = run.evaluator.constraints.suppress * run.evaluator.subjects
     for some in run.scorer.descend(start, ~run.required, rescue=rescue, allowed=allowed):
         gained = run.add(run.evaluator.normalise(some.sums), some.policies)

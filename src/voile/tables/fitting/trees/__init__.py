@@ -1,1 +1,1 @@
-"""Grow and prune trees of boxes."""
+"""Grow and prune trees."""

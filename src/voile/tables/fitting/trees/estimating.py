@@ -1,4 +1,4 @@
-"""Matches estimated in the boxes of a tree, where people are counted by some of the columns."""
+"""Estimate matches in the leaves of a tree if people are counted by only some of the columns."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, eq=False)
 class CountedPeople(BriefRepr):
-    """Subjects and people by the columns that a population counts; -1 stands in the others.
+    """Subjects and people by the columns that a population counts. Other columns contain -1.
 
+    Attributes
+    ----------
     subjects, people : (rows, columns) codes and (rows,) counts, each.
     """
 
@@ -32,7 +34,7 @@ class CountedPeople(BriefRepr):
     def of(
         cls, counts: CombinationCounts, columns: Sequence[str], boxes: CountedBoxes
     ) -> CountedPeople:
-        """Take them from the counts of these columns, and of the boxes' own."""
+        """Build the counts from those of the source and of the population's boxes."""
         own = [columns.index(column) for column in boxes.columns]
         people, subjects = (
             np.full((len(codes), len(columns)), UNKNOWN, dtype=np.int32)
@@ -42,9 +44,9 @@ class CountedPeople(BriefRepr):
         return cls((subjects, counts.sample), (people, boxes.people))
 
     def matches(self, n: Floats, tree: BoxTree) -> Floats:
-        """Estimate the matches among the subjects n of each box of a tree, (boxes,) in (0, 1].
+        """Estimate the matches among the subjects n of each node of a tree, (boxes,) in (0, 1].
 
-        A part never has fewer matches than its whole: the p of a whole lies between those of its
-        parts. Also, n E[1 / F | n] falls in n and rises in p.
+        Two children never have fewer matches than their parent. The p of the parent is between
+        those of its children, and n E[1 / F | n] decreases in n and increases in p.
         """
         return estimate_each(n, tree.add_up(*self.subjects), tree.add_up(*self.people))

@@ -1,4 +1,4 @@
-"""Several trees, each with its nested family, and the frontier of all their policies."""
+"""Grow several trees, each with its nested policies, and compute their joint frontier."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ Floats = NDArray[np.float64]
 
 FIGURES = ("matches", "largest", "distribution", "resolution", "ncp")
 GROWN = 4_000_000
-"""Rows of the sample times columns that all trees together are grown on, unless two need more."""
+"""The sample's rows times columns that all trees together may use, unless two trees need more."""
 APART = 2e-4
-"""Loss by which two policies of a forest differ at least: closer ones are one to a user."""
+"""The least difference in loss of two policies of a forest. Closer ones are equal to a user."""
 
 
 def growths(loss_weight: float) -> tuple[TreeGrowth, ...]:
     """Return how the trees of a forest are grown: for several weights, and kinds of loss.
 
-    Weights are slopes that frontiers have: a tree grown for one serves the risks near it best. At
-    higher risks, eq. 4 guides better than the loss itself, at first or all the way down.
+    The weights are slopes that occur on frontiers. A tree grown for one weight serves the risks
+    near it best. At higher risks, eq. 4 guides growing better than the loss itself, at first or all
+    the way down.
     """
     ours = [TreeGrowth(weight, loss_weight, loss_weight) for weight in (1.0, 8.0, 64.0, 512.0)]
     mixed = [TreeGrowth(4.0, 1.0, loss_weight), TreeGrowth(4.0, 1.0, loss_weight, large=20.0)]
@@ -37,10 +38,11 @@ def growths(loss_weight: float) -> tuple[TreeGrowth, ...]:
 
 
 def plan_growths(grounds: Sequence[TreeGround], loss_weight: float) -> tuple[TreeGrowth, ...]:
-    """Return all of `growths`, or as many as `GROWN` allows, those first that add most.
+    """Return all of `growths`, or as many as `GROWN` allows, starting with the most useful.
 
-    Where every cut adds the same risk, as without a population, trees of different weights are
-    one: then one of them is grown. At least two are grown, as the loss guides and as eq. 4 does.
+    If every split adds the same risk, as without a population, trees of different weights are
+    identical. Only one of them is then grown. At least two trees are grown: one guided by the loss,
+    and one by eq. 4.
     """
     plan = growths(loss_weight)
     size = sum(ground.size for ground in grounds)
@@ -63,16 +65,17 @@ def plan_growths(grounds: Sequence[TreeGround], loss_weight: float) -> tuple[Tre
 
 @dataclass(frozen=True, eq=False)
 class PolicyForest(BriefRepr):
-    """Trees, and those of their policies that no other beats.
+    """Trees, and the frontier of their policies.
 
     Parameters
     ----------
-    trees : as many as have a policy on the frontier; of several grounds one each, one after the
-        other.
-    frontier : whose policies are rows (tree, links pruned).
-    figures : (policies,) each, `matches` relative to the source's, `largest` 1 / g of a record,
+    trees : the trees with a policy on the frontier. With several grounds, each has one tree for
+        each ground, and these are consecutive.
+    frontier : the frontier, with policies as rows (tree, links pruned).
+    figures : (policies,) each: `matches` relative to the source's, `largest` 1 / g of a record,
         `distribution`, `resolution`, `ncp`.
-    stopped : ``finished``, or ``seconds`` where time was up before all trees were grown.
+    stopped : ``finished``, or ``seconds`` if the time limit was reached before all trees were
+        grown.
     """
 
     trees: tuple[BoxTree, ...]
@@ -90,14 +93,14 @@ def grow_forest(
     seconds: float | None = None,
     progress: Callable[[int, int], None] = lambda grown, of_all: None,
 ) -> PolicyForest:
-    """Grow several trees and join their families to one frontier.
+    """Grow several trees, and join their policies to one frontier.
 
     With several grounds, the parts of a source, each policy has one tree for each ground.
 
     Raises
     ------
-    InfeasibleError : one box of all breaks a constraint.
-    RequestError : the constraints have cuts that every policy must keep.
+    InfeasibleError : one leaf of all people breaks a constraint.
+    RequestError : the constraints have split points that every policy must keep.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     grounds = [ground] if isinstance(ground, TreeGround) else ground
@@ -124,7 +127,7 @@ def _join_trees(grown: Sequence[GrownTrees], stopped: str) -> PolicyForest:
     frontier = Frontier.of(whole.risk[kept], whole.loss[kept], whole.policies[kept])
     own, links = frontier.policies.T
     used, number = np.unique(own, return_inverse=True)
-    # what no policy of the frontier cuts need not be kept
+    # splits that no policy of the frontier has are dropped
     least = np.array([links[own == tree].min() for tree in used], dtype=np.int32)
     members = np.column_stack([number, links - least[number]]).astype(np.int32)
     return PolicyForest(
@@ -144,9 +147,9 @@ def _join_trees(grown: Sequence[GrownTrees], stopped: str) -> PolicyForest:
 
 
 def _apart(loss: Floats) -> NDArray[np.intp]:
-    """Return which points of a falling loss to keep: each `APART` or more below the one before.
+    """Return the points of a decreasing loss to keep: each at least `APART` below the one before.
 
-    The last, of the least loss, is kept.
+    The last point, with the least loss, is always kept.
     """
     kept = [0] if len(loss) else []
     for point in range(1, len(loss)):

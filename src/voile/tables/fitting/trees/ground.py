@@ -1,4 +1,4 @@
-"""Define the ground of trees: people's codes, the gain of a cut, and the allowed boxes."""
+"""Define the ground of trees: people's codes, the gain of a split, and the allowed nodes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ MOST_FIGURES = 2**27
 
 @dataclass(frozen=True)
 class BoxDiversity:
-    """Hold the diversity that every box needs in one sensitive column.
+    """The diversity that every leaf needs in one sensitive column.
 
     Parameters
     ----------
     counts : (combinations, values) float64, the sample by value.
-    distinct, entropy : least l of distinct and of entropy l-diversity, >= 1.
-    t : largest earth mover's distance of a box from all subjects, in [0, 1].
-    ordered : whether neighbouring values are near each other, for t.
+    distinct, entropy : the least l of distinct and of entropy l-diversity, >= 1.
+    t : the largest earth mover's distance of a leaf from all subjects, in [0, 1].
+    ordered : whether t uses the distance of ordered values.
     """
 
     counts: Floats
@@ -45,15 +45,16 @@ class BoxDiversity:
 
 @dataclass(frozen=True)
 class TreeGrowth:
-    """Set how one tree is grown: the weights of a cut's gain.
+    """The weights of a split's gain while one tree grows.
 
-    Greedy cuts look one step ahead. The loss for pruning a family is not always the best guide for
-    growing it. Eq. 4 alone separates the crowded parts first, which is better at higher risks.
+    Greedy splits look one step ahead. The loss for pruning is not always the best guide for
+    growing. Eq. 4 alone separates the crowded parts first, which is better at higher risks.
 
     Parameters
     ----------
-    weight : of relative risk, >= 0; loss weighs 1.
-    coarse, fine : share of eq. 4 in the loss, for boxes of more than `large` subjects and others.
+    weight : the weight of relative risk, >= 0. The weight of the loss is 1.
+    coarse, fine : the share of eq. 4 in the loss, for nodes of more than `large` subjects, and for
+        others.
     """
 
     weight: float
@@ -64,16 +65,16 @@ class TreeGrowth:
 
 @dataclass(frozen=True)
 class LossUnits:
-    """Hold the units of the figures of boxes: the figures of the whole source.
+    """The units of the figures of nodes: the figures of the whole source.
 
     Parameters
     ----------
-    matches : expected matches of the source as it is, the unit of relative risk.
-    own : sum of n log n over the source's combinations.
-    spread : loss by eq. 4 a nat; 0 where one box of all loses nothing.
-    hidden : (columns,) resolution lost a nat hidden of a column.
-    cells : cells of the source, the unit of NCP.
-    lost : share of the source that no policy releases.
+    matches : the expected matches of the ungeneralised source, the unit of relative risk.
+    own : the sum of n log n over the source's combinations.
+    spread : the loss by eq. 4 for each nat. 0 if one leaf of all people loses nothing.
+    hidden : (columns,) the lost resolution for each hidden nat of a column.
+    cells : the cells of the source, the unit of NCP.
+    lost : the share of the source that no policy releases.
     """
 
     matches: float
@@ -86,25 +87,26 @@ class LossUnits:
 
 @dataclass(frozen=True, eq=False)
 class TreeGround(BriefRepr):
-    """A table's counts as trees see them, and the units of risk and loss.
+    """A table's counts in the form that trees need, and the units of risk and loss.
 
     Parameters
     ----------
     counts : see `CombinationCounts`.
-    constraints : `k` and `max_risk` hold for every box, `forbidden` cuts are never made.
-    diversity : of each sensitive column.
+    constraints : `k` and `max_risk` apply to every leaf. `forbidden` splits are never made.
+    diversity : the diversity of each sensitive column.
     nullable : by column, whether the last value is null.
-    public : whether the population's counts are independent of the sample, so that they may place a
-        cut where the sample has a gap.
-    importance : by column, its share in the resolution lost; None counts all alike.
-    measures : what trees are pruned by, where it is not expected matches, distribution and
-        resolution; they are grown by these in any case.
-    free : by column, whether its values have no order, so that a cut parts them in any two sets;
-        () where all have one. Of up to 12 values.
-    number : rows of a record, of each of which the columns are; 1 of a table of rows.
-    of_source : the units, where the counts are a part of the source; None takes their own.
-    gains : (columns,) the weight of a column's entropy in the choice of a cut, times its unit; ()
-        counts each once.
+    public : whether the population's counts are independent of the sample, so that they may
+        determine a split in a gap of the sample.
+    importance : by column, its weight in the resolution. None gives equal weights.
+    measures : the measures for pruning, if they are not expected matches, distribution and
+        resolution. Growing uses these three in any case.
+    free : by column, whether its values (at most 12) have no order, so that a split may divide them
+        into any two sets. Empty if all columns have an order.
+    number : the number of rows of a record. 1 for a table of rows.
+    of_source : the units of the source, if the counts are a part of it. None uses the units of the
+        counts.
+    gains : (columns,) the weight of a column's entropy in the choice of a split, times its unit.
+        Empty counts each once.
     """
 
     counts: CombinationCounts
@@ -125,14 +127,14 @@ class TreeGround(BriefRepr):
 
     @cached_property
     def _factor(self) -> float:
-        """Return the people for each subject, if the population is the sample times a factor."""
+        """Return the ratio of population and sample if the ratio is constant, or else 0."""
         sample, people = self.counts.sample, self.counts.population
         factor = float(people.sum() / sample.sum())
         return factor if np.allclose(people, factor * sample, rtol=1e-12, atol=0) else 0.0
 
     @cached_property
     def units(self) -> LossUnits:
-        """Return the units of the figures of boxes."""
+        """Return the units of the figures of nodes."""
         if self.of_source is not None:
             return self.of_source
         n, people = self.counts.sample, self.counts.population
@@ -148,16 +150,16 @@ class TreeGround(BriefRepr):
 
     @property
     def size(self) -> int:
-        """Rows to grow on times columns."""
+        """Return the number of rows to grow on, times columns."""
         return len(self._sampled_cells) * len(self.counts.sizes)
 
     @property
     def risk_counts_boxes(self) -> bool:
-        """Whether every box has the same risk, as where the population is the sample."""
+        """Return whether every leaf has the same risk, as if the population is the sample."""
         return self._factor > 0 and bool((self.counts.sample[self._sampled_cells] >= 1).all())
 
     def people(self) -> SamplePeople:
-        """Return the rows to grow on, in an order that growing is free to change."""
+        """Return the rows to grow on. Growing may change their order."""
         rows, d = self._sampled_cells, len(self.counts.sizes)
         kind = np.int16 if max(self.counts.sizes) < SHORT else np.int32
         crowd = np.flatnonzero(self.counts.population > 0) if not self._factor else rows[:0]
@@ -171,7 +173,7 @@ class TreeGround(BriefRepr):
         )
 
     def worth(self, growth: TreeGrowth) -> CutWorth:
-        """Return the weights of a cut's gain."""
+        """Return the weights of a split's gain."""
         units = self.units
         hidden = units.hidden * (np.array(self.gains) if self.gains else 1.0)
         return CutWorth(
@@ -186,7 +188,12 @@ class TreeGround(BriefRepr):
         )
 
     def build_allowed(self) -> AllowedBoxes:
-        """Return the constraints on boxes and cuts."""
+        """Return the constraints on nodes and splits.
+
+        Raises
+        ------
+        RequestError : there are split points that every policy must keep.
+        """
         rules, sizes = self.constraints, self.counts.sizes
         if rules.required is not None and rules.required.any():
             raise RequestError(
@@ -212,7 +219,7 @@ class TreeGround(BriefRepr):
 
     @cached_property
     def sensitive(self) -> SensitiveRows:
-        """The sensitive values of the sample's rows, in CSR form."""
+        """Return the sensitive values of the sample's rows, in CSR form."""
         counted = [one.counts[self._sampled_cells] for one in self.diversity]
         start = np.concatenate(([0], np.cumsum([c.shape[1] for c in counted]))).astype(np.int64)
         both = np.concatenate([np.zeros((len(self._sampled_cells), 0)), *counted], axis=1)
@@ -236,9 +243,9 @@ class TreeGround(BriefRepr):
 
     @property
     def most_boxes(self) -> int:
-        """Boxes that a tree may have, those that are cut included.
+        """Return the largest number of nodes of a tree, including internal nodes.
 
-        Where boxes may be empty, each of the others may be cut back at both ends of every column.
+        If leaves may be empty, each other leaf may be trimmed at both ends of every column.
         """
         least, d = max(self.build_allowed().least_n, 0.0), len(self.counts.sizes)
         leaves = len(self._sampled_cells)
@@ -250,7 +257,7 @@ class TreeGround(BriefRepr):
         return boxes
 
     def check(self) -> None:
-        """Raise `InfeasibleError` where even one box of all breaks a constraint."""
+        """Raise `InfeasibleError` if even one leaf of all people breaks a constraint."""
         rules, n = self.constraints, self.counts.subjects
         g = max(n, float(self.counts.population.sum()), 1.0)
         if n < rules.k - SLACK:
@@ -264,7 +271,7 @@ class TreeGround(BriefRepr):
 
 
 def per_nat(nats: float) -> float:
-    """Return the share of one of these nats in all of them; 0 if there is none."""
+    """Return the loss of one of the given number of nats, or 0 if there are none."""
     return 1.0 / nats if nats else 0.0
 
 

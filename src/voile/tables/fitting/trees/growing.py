@@ -1,4 +1,4 @@
-"""Grow one tree, and score the nested family that pruning its weakest links leaves."""
+"""Grow one tree, and score the nested policies that result from pruning its weakest links."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class GrownTrees(BriefRepr):
-    """Trees and what their policies score, pruned together: row i has i links pruned.
+    """Trees and the scores of their policies, pruned together: row i has i pruned links.
 
-    trees : for a table one tree. For people by number of rows one tree each; `last` then counts
-        links of all trees.
+    Attributes
+    ----------
+    trees : one tree for a table. For people by number of rows, one tree for each number. `last`
+        then counts links of all trees.
     risk, loss : (policies,) each, the measures for pruning the trees.
-    matches : expected ones, relative to the source's. distribution, resolution, ncp : see `losses`.
-    largest : largest 1 / g of a box. smallest : fewest subjects of a box. Of boxes with records.
+    matches : expected matches, relative to the source's.
+    distribution, resolution, ncp : see `losses`.
+    largest : the largest 1 / g of a leaf with records.
+    smallest : the fewest subjects of a leaf with records.
     """
 
     trees: tuple[BoxTree, ...]
@@ -42,19 +46,19 @@ class GrownTrees(BriefRepr):
 
     @property
     def tree(self) -> BoxTree:
-        """The tree of one table."""
+        """Return the tree of one table."""
         (tree,) = self.trees
         return tree
 
 
 def grow_tree(ground: TreeGround, growth: TreeGrowth, *, loss_weight: float) -> GrownTrees:
-    """Grow one tree and order its cuts by weakest links, exact for each weight within the tree.
+    """Grow one tree, and order its splits by weakest links, exactly for each weight.
 
     Raises
     ------
-    InfeasibleError : one box of all breaks a constraint.
+    InfeasibleError : one leaf of all people breaks a constraint.
 
-    Cost: O(rows x depth x columns) to grow, O(n log n) to prune, n the boxes.
+    Cost: O(rows x depth x columns) to grow, and O(n log n) to prune n nodes.
     """
     return grow_trees([ground], growth, loss_weight=loss_weight)
 
@@ -62,11 +66,11 @@ def grow_tree(ground: TreeGround, growth: TreeGrowth, *, loss_weight: float) -> 
 def grow_trees(
     grounds: Sequence[TreeGround], growth: TreeGrowth, *, loss_weight: float
 ) -> GrownTrees:
-    """Grow a tree on each part of a source, and prune all by one order of weakest links.
+    """Grow a tree on each part of a source, and prune all trees by one order of weakest links.
 
-    Parts have the units of their whole source in common. As `grow_tree`.
+    The parts share the units of their source. Errors and cost are those of `grow_tree`.
     """
-    from voile.tables.fitting.trees.kernels.prune import last_cut, weakest_links  # loads numba
+    from voile.tables.fitting.trees.kernels.prune import last_cut, weakest_links  # imports numba
 
     grown = [_grow_boxes(ground, growth) for ground in grounds]
     trees, figures = [tree for tree, _ in grown], np.concatenate([own for _, own in grown])
@@ -106,11 +110,12 @@ def grow_trees(
 
 
 def _grow_boxes(ground: TreeGround, growth: TreeGrowth) -> tuple[BoxTree, Floats]:
-    """Grow a tree, unpruned; return it with the figures of its boxes.
+    """Grow a tree without pruning, and return it with the figures of its nodes.
 
-    Subjects, people, n / g, nats of eq. 4, widths summed over columns, resolution hidden.
+    The figures are: subjects, people, n / g, nats of eq. 4, widths summed over columns, and hidden
+    resolution.
     """
-    from voile.tables.fitting.trees.kernels.grow import grow  # loads numba
+    from voile.tables.fitting.trees.kernels.grow import grow  # imports numba
 
     ground.check()
     column, cut, part, figures = grow(
@@ -128,7 +133,7 @@ def _grow_boxes(ground: TreeGround, growth: TreeGrowth) -> tuple[BoxTree, Floats
 
 
 def _trim_tree(ground: TreeGround, tree: BoxTree, figures: Floats) -> tuple[BoxTree, Floats]:
-    """Trim a tree of records, and measure its boxes again by their widths."""
+    """Trim a tree of records, and recompute the figures of its nodes from their widths."""
     tree, was = trim(tree, ground.counts.codes, ground.number, ground.build_allowed().cuts)
     figures = np.where(was[:, None] < 0, 0.0, figures[was])
     n, widths = figures[:, 0], tree.widths
@@ -139,7 +144,7 @@ def _trim_tree(ground: TreeGround, tree: BoxTree, figures: Floats) -> tuple[BoxT
 
 @dataclass(frozen=True)
 class _BoxLife:
-    """Hold the policies in which each box is uncut: those of `first` to `last` links pruned."""
+    """The policies in which each node is a leaf: those with `first` to `last` pruned links."""
 
     first: Nodes
     last: Nodes
@@ -147,11 +152,11 @@ class _BoxLife:
 
     @classmethod
     def of(cls, last: Nodes, parents: Nodes, links: int) -> _BoxLife:
-        """Return it of boxes that are cut up to `last` links pruned."""
+        """Build it for nodes that are split in policies of up to `last` pruned links."""
         return cls(last + 1, np.where(parents < 0, links, last[parents]), links + 1)
 
     def sum_values(self, values: Floats) -> Floats:
-        """Return the sum over the uncut boxes of each policy."""
+        """Return the sum over the leaves of each policy."""
         begins = np.bincount(self.first, values, self.policies + 1)
         ends = np.bincount(self.last + 1, values, self.policies + 1)
         return np.asarray(np.cumsum(begins - ends)[: self.policies])
@@ -161,7 +166,10 @@ class _BoxLife:
         return np.asarray(np.round(self.sum_values(values), DIGITS))
 
     def least(self, values: Floats) -> Floats:
-        """Return the least of the uncut boxes of each policy, where parts have less than wholes."""
+        """Return the least value over the leaves of each policy.
+
+        A child's value must not exceed its parent's.
+        """
         lives = self.first <= self.last
         least = np.full(self.policies, np.inf)
         np.minimum.at(least, self.last[lives], values[lives])

@@ -1,4 +1,4 @@
-"""Risks and losses that are sums over groups (Section 6), of the boxes of a tree."""
+"""Measure risks and losses that are sums over groups (Section 6) for the nodes of a tree."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class BoxMeasures(BriefRepr):
-    """Hold the measures for pruning trees, if they are not the usual risk or the usual loss.
+    """The measures for pruning trees, if they are not the usual risk or the usual loss.
 
     Parameters
     ----------
-    counts : of the combinations.
-    risk, loss : None is the usual one.
-    units : the sums that are a risk and a loss of 1; 0 where nothing can be lost.
-    counted : people by some columns, where risk is estimated from these.
+    counts : the counts of the combinations.
+    risk, loss : the measures. None is the usual one.
+    units : the sums that are a risk and a loss of 1. 0 if nothing can be lost.
+    counted : people by some columns, if the risk is estimated from these.
     """
 
     counts: CombinationCounts
@@ -35,7 +35,7 @@ class BoxMeasures(BriefRepr):
     counted: CountedPeople | None = None
 
     def of_boxes(self, tree: BoxTree) -> tuple[Floats | None, Floats | None]:
-        """Return the share of risk and of loss that each box has, (boxes,); None of a usual one."""
+        """Return each node's share of risk and of loss, (boxes,), or None for a usual measure."""
         groups = self._groups(tree)
         risk = loss = None
         if self.risk is not None:

@@ -1,4 +1,4 @@
-"""Make the grounds for trees of people's records: one for each number of rows, common units."""
+"""Build the grounds for trees of people's records: one per number of rows, with common units."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from voile.tables.scoring.losses import distribution_of_all, entropies, importan
 
 Floats = NDArray[np.float64]
 BINS = 8
-"""Bins of a column's positions, for the information that two rows of a person share."""
+"""The number of bins of a column's positions, for the mutual information of a person's rows."""
 
 
 def record_grounds(
     people: PersonRows, numbers: Sequence[int], rows: TreeGround
 ) -> list[TreeGround]:
-    """Return a ground for each number of rows: a person is one record of all rows' columns.
+    """Return a ground for each number of rows. A record has the columns of all of a person's rows.
 
-    rows : a ground of single rows, for the constraints and the kinds of the columns.
+    `rows` is a ground of single rows, which provides the constraints and the kinds of the columns.
     """
     records = list(people.records(numbers))
     counts = [_count(record, rows.counts.sizes) for record in records]
@@ -55,7 +55,7 @@ def _units(
     counts: Sequence[CombinationCounts],
     ground: TreeGround,
 ) -> LossUnits:
-    """Return the units of the source: divergence by records, entropy over all rows equally."""
+    """Return the units of the source: divergence by records, and entropy over all rows equally."""
     sizes, rows = ground.counts.sizes, len(people.row)
     each = np.ones(rows)
     of_rows = CombinationCounts(sizes, people.codes, each, each, np.zeros((rows, 0)))
@@ -77,7 +77,7 @@ def _repeat_forbidden(rules: Constraints, number: int) -> NDArray[np.bool_] | No
 def _diversity(
     record: PersonRecords, counts: CombinationCounts, least: int
 ) -> tuple[BoxDiversity, ...]:
-    """Return the diversity that every box needs, by sensitive column and place of a record."""
+    """Return the diversity that every leaf needs, by sensitive column and position in a record."""
     if least < 2:
         return ()
     cell = np.searchsorted(
@@ -93,10 +93,10 @@ def _diversity(
 
 
 def _shared_information(record: PersonRecords, columns: int) -> tuple[float, ...]:
-    """Return by column of a record how many rows' entropy a cut of it lowers, 1 for its own.
+    """Return, by column of a record, how many rows' entropy a split of it lowers (1 for its own).
 
-    A row's column shares information with the same column of the person's other rows. This is the
-    mutual information of both in bins, as a share of the entropy of the column that is cut.
+    A row's column shares information with the same column of the person's other rows. The share is
+    the mutual information of both, in bins, divided by the entropy of the split column.
     """
     people = len(record.codes)
     codes = record.codes.reshape(people, record.number, columns)

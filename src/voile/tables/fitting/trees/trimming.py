@@ -1,8 +1,9 @@
-"""Boxes of records, narrowed in the columns of a person's other rows.
+"""Trim the leaves of records in the columns of a person's other rows.
 
-A cut of one row's column often parts the same column of the person's other rows as well: her sex,
-her year of birth. The grower cuts only where both sides have people, so the labels of other rows
-would stay wide. Here their empty side is cut off, a part of the box that no record is in.
+A split of one row's column often divides the same column of the person's other rows as well, such
+as sex or year of birth. The growing kernel splits only where both sides have people, so the labels
+of other rows would stay wide. This module splits off their empty side, a part of the leaf without
+records.
 """
 
 from __future__ import annotations
@@ -21,17 +22,19 @@ NOBODY = -1
 
 
 def trim(tree: BoxTree, codes: Codes, number: int, allowed: Bits) -> tuple[BoxTree, Places]:
-    """Cut empty sides off the boxes of a tree of records, and return which box each was.
+    """Split empty sides off the nodes of a tree of records, and return each node's original node.
 
-    codes : (records, number x columns) the records that the tree was grown on.
-    allowed : which cuts may be made, as `Allowed.cuts`.
+    Parameters
+    ----------
+    codes : (records, number x columns) the records on which the tree was grown.
+    allowed : the allowed splits, see `AllowedBoxes.cuts`.
 
-    After each cut, the same column of the person's other rows is cut at the same value if one side
-    is empty. It is then halved until both halves have records, or until it is as narrow as the
-    column that was cut. So no boundary follows one record's value. A box without a record was none,
-    -1.
+    After each split, the same column of the person's other rows is split at the same value if one
+    side is empty. It is then halved until both halves have records, or until it is as narrow as the
+    split column. No boundary therefore depends on one record's value. A node without a record has
+    the original -1.
 
-    Cost: O(records x depth x number), a step in Python for each box.
+    Cost: O(records x depth x number), and one step in Python for each node.
     """
     made = _MadeBoxes(tree, np.cumsum([0, *tree.sizes]), allowed)
     columns = len(tree.sizes) // number
@@ -56,7 +59,7 @@ def trim(tree: BoxTree, codes: Codes, number: int, allowed: Bits) -> tuple[BoxTr
 
 @dataclass
 class _BoxExtent:
-    """The first and last position of one box in each column, and its sets of values."""
+    """The first and last position of one node in each column, and its sets of values."""
 
     low: Codes
     high: Codes
@@ -64,11 +67,11 @@ class _BoxExtent:
 
     @staticmethod
     def goes_left(values: Codes, column: int, cut: int, *, free: bool) -> Bits:
-        """Return which values are in the first part of a cut."""
+        """Return a mask of the values in the first child of a split."""
         return np.asarray((cut >> values.astype(np.int64)) & 1 == 1 if free else values <= cut)
 
     def part(self, column: int, cut: int, side: int, *, free: bool) -> _BoxExtent:
-        """Return one of the two parts of a cut."""
+        """Return one of the two children of a split."""
         found = _BoxExtent(self.low.copy(), self.high.copy(), self.sets.copy())
         if free:
             found.sets[column] &= ~np.int64(cut) if side else np.int64(cut)
@@ -81,7 +84,7 @@ class _BoxExtent:
 
 @dataclass
 class _MadeBoxes:
-    """The boxes of the trimmed tree so far."""
+    """The nodes of the trimmed tree so far."""
 
     grown: BoxTree
     start: Places
@@ -92,7 +95,7 @@ class _MadeBoxes:
     was: list[int] = field(default_factory=list)
 
     def add(self, was: int) -> int:
-        """Add a box that is not cut; return its number."""
+        """Add a leaf, and return its number."""
         for cells, value in zip(
             (self.column, self.at, self.part, self.was), (UNCUT, 0, UNCUT, was), strict=True
         ):
@@ -100,7 +103,7 @@ class _MadeBoxes:
         return len(self.was) - 1
 
     def cut_box(self, box: int, column: int, at: int, was: tuple[int, int]) -> int:
-        """Cut a box; return the first of its parts."""
+        """Split a node, and return the first of its children."""
         self.column[box], self.at[box], self.part[box] = column, at, self.add(was[0])
         self.add(was[1])
         return self.part[box]
@@ -108,7 +111,10 @@ class _MadeBoxes:
     def narrow(
         self, box: int, extent: _BoxExtent, values: Codes, columns: tuple[int, int], cut: int
     ) -> int:
-        """Cut empty sides off a box in the second column, as the first was cut; return the rest."""
+        """Split empty sides off a node in the second column, and return the remaining node.
+
+        The splits follow the split of the first column.
+        """
         own, other = columns
         if self.grown.is_free[other]:
             inside = cut & int(extent.sets[other])
@@ -125,7 +131,7 @@ class _MadeBoxes:
         return box
 
     def _keep(self, box: int, extent: _BoxExtent, values: Codes, column: int, cut: int) -> int:
-        """Cut a box if one side is empty, and return the other; else the box."""
+        """Split a node if one side is empty, and return the other side, or else the node."""
         free = bool(self.grown.is_free[column])
         left = extent.goes_left(values, column, cut, free=free)
         if (left.any() and not left.all()) or not self.allowed[self.start[column] + cut] | free:
@@ -137,7 +143,7 @@ class _MadeBoxes:
         return first + side
 
     def tree(self) -> BoxTree:
-        """Return the boxes as a tree, unpruned."""
+        """Return the nodes as a tree, without pruning."""
         column, cut, part = (
             np.array(cells, dtype=np.int32) for cells in (self.column, self.at, self.part)
         )

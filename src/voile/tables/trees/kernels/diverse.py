@@ -1,4 +1,4 @@
-"""Check the sensitive values in a box and in its two parts."""
+"""Check the sensitive values in a node and on both sides of its split."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ SLACK = 1e-9
 
 @bare
 def is_diverse(values: Floats, total: Floats, minus: bool, rules: SensitiveRows) -> bool:
-    """Whether a box of these counts, or of `total` less these, shows enough of each column."""
+    """Return whether a node with these counts meets the rules of each column.
+
+    With `minus`, the counts are `total` minus `values`.
+    """
     for s in range(len(rules.start) - 1):
         first, last = rules.start[s], rules.start[s + 1]
         n, whole = 0.0, 0.0
@@ -50,7 +53,7 @@ def is_diverse(values: Floats, total: Floats, minus: bool, rules: SensitiveRows)
 def show(
     people: SamplePeople, box: GrowingBox, sensitive: SensitiveRows, scratch: BoxScratch
 ) -> None:
-    """Count the sensitive values of a box."""
+    """Count the sensitive values of a node."""
     scratch.shown[0] = 0.0
     for r in range(box.first, box.last):
         add_row(people.row[r], sensitive, scratch.shown[0])
@@ -67,7 +70,7 @@ def add_row(row: int, sensitive: SensitiveRows, shown: Floats) -> None:
 def sort_rows(
     people: SamplePeople, box: GrowingBox, j: int, begin: int, scratch: BoxScratch
 ) -> None:
-    """Sort a box's rows by column j, in `order`; none is below a cut yet."""
+    """Sort a node's rows by column j into `order`, with no row below the split yet."""
     ends = scratch.ends
     ends[begin + box.low[j] : begin + box.high[j] + 1] = 0
     for r in range(box.first, box.last):
@@ -91,9 +94,10 @@ def parts_are_diverse(
     sensitive: SensitiveRows,
     scratch: BoxScratch,
 ) -> bool:
-    """Whether both parts show enough, once the sorted rows up to rows[1] - 1 are below the cut.
+    """Return whether both sides meet the rules after moving rows below the split.
 
-    Those up to rows[0] - 1 are already counted there.
+    The sorted rows up to rows[1] - 1 are then below the split. Rows up to rows[0] - 1 are already
+    counted there.
     """
     for at in range(rows[0], rows[1]):
         add_row(people.row[scratch.order[at]], sensitive, scratch.shown[1])

@@ -1,4 +1,4 @@
-"""Define the inputs of the kernels of trees: codes, weights of a gain, and allowed cuts."""
+"""Define the inputs of the kernels of trees: codes, weights of a gain, and allowed splits."""
 
 from __future__ import annotations
 
@@ -13,12 +13,17 @@ Ints = NDArray[np.int64]
 
 
 class SamplePeople(NamedTuple):
-    """The sample's combinations and the population's, which growing puts in the order of boxes.
+    """The combinations of the sample and the population, which growing sorts by node.
 
-    codes : (m, d) positions in the domains, a row a combination. n : (m,) subjects > 0.
-    row : (m,) the number of each row, which goes with it.
-    crowd, g : (q, d) and (q,), the same of the population; no row where the sample stands for it.
-    factor : people that one subject stands for, where the population is the sample times this.
+    Attributes
+    ----------
+    codes : (m, d) positions in the domains, one row for each combination.
+    n : (m,) subjects > 0.
+    row : (m,) the number of each row, which moves with the row.
+    crowd, g : (q, d) and (q,), the codes and people of the population. Empty if the sample
+        represents it.
+    factor : the number of people that one subject represents, if the population is a multiple of
+        the sample.
     """
 
     codes: Codes
@@ -30,12 +35,17 @@ class SamplePeople(NamedTuple):
 
 
 class CutWorth(NamedTuple):
-    """Hold the weights of a box's figures while a tree grows.
+    """The weights of a node's figures while a tree grows.
 
-    risk : of relative risk, a subject of 1 / g.
-    spread, fine_spread : of eq. 4, a nat in boxes of more than `large` subjects, and in others.
-    hidden, fine_hidden : likewise of the entropy of column j that a box hides, a nat: `hidden[j]`.
-    n_log_n : of 0 to the number of subjects. log : of 0 (as 0) to the values of the largest domain.
+    Attributes
+    ----------
+    risk : the weight of relative risk, for a subject of 1 / g.
+    spread, fine_spread : the weight of a nat of eq. 4, in nodes of more than `large` subjects, and
+        in others.
+    hidden, fine_hidden : (d,) likewise, the weight of a nat of the entropy of column j that a node
+        hides.
+    n_log_n : the values of n log n for 0 to the number of subjects.
+    log : the logarithms of 0 (as 0) to the size of the largest domain.
     """
 
     risk: float
@@ -49,16 +59,19 @@ class CutWorth(NamedTuple):
 
 
 class AllowedBoxes(NamedTuple):
-    """Which boxes and cuts are allowed.
+    """The constraints on nodes and splits.
 
-    least_n, least_g : subjects and people of a box, at least.
-    cuts : (sum of sizes,) bool, whether column j may be cut after value v, at start[j] + v.
-    start : (d + 1,) where each column's values begin among all.
+    Attributes
+    ----------
+    least_n, least_g : the least numbers of subjects and of people in a node.
+    cuts : (sum of sizes,) bool, whether column j may be split after value v, at start[j] + v.
+    start : (d + 1,) the position of each column's first value among all.
     nullable : (d,) bool, whether a column's last value is null.
-    by_crowd : in a gap of the sample, cut where the population's density changes most; else cut
-        in the middle.
-    empty : whether a cut may leave one side without a record.
-    free : (d,) bool, whether a column's values have no order, so that any of them may go together.
+    by_crowd : whether a split in a gap of the sample is where the population's density changes
+        most. Otherwise it is in the middle.
+    empty : whether one side of a split may have no record.
+    free : (d,) bool, whether a column's values have no order, so that any set of them may form a
+        side.
     """
 
     least_n: float
@@ -72,14 +85,17 @@ class AllowedBoxes(NamedTuple):
 
 
 class SensitiveRows(NamedTuple):
-    """Hold the sensitive values of the sample's rows, and the rules for every box.
+    """The sensitive values of the sample's rows, and the rules for every node.
 
-    first : (m + 1,), value, subjects : row i has the values first[i] to first[i + 1], in CSR form.
-        The values of column s are numbered start[s] to start[s + 1].
-    least_l, least_entropy : (s,) distinct values, and nats, of a box, at least.
-    most_t, ordered : (s,) earth mover's distance from all subjects, at most, and whether values
+    Attributes
+    ----------
+    first : (m + 1,) in CSR form: row i has the values at first[i] to first[i + 1].
+    value, subjects : the value numbers and subjects of all rows. The values of column s have the
+        numbers start[s] to start[s + 1].
+    least_l, least_entropy : (s,) the least number of distinct values, and of nats, in a node.
+    most_t, ordered : (s,) the largest earth mover's distance from all subjects, and whether values
         are ordered.
-    whole : (values,) subjects of each value.
+    whole : (values,) the subjects of each value.
     """
 
     first: Ints
@@ -94,10 +110,13 @@ class SensitiveRows(NamedTuple):
 
 
 class GrowingBox(NamedTuple):
-    """One box while it is looked at: its rows of the sample, its values, its figures.
+    """One node during growing: its rows of the sample, its values, its figures.
 
-    low, high : (d,) its least and its last value. inside : (d,) of columns without an order which
-        values it has, a bit each.
+    Attributes
+    ----------
+    first, last : the range of its rows.
+    low, high : (d,) the least and the greatest value of each column.
+    inside : (d,) the set of values of each column without an order, one bit each.
     """
 
     first: int
@@ -109,14 +128,18 @@ class GrowingBox(NamedTuple):
 
 
 class BoxScratch(NamedTuple):
-    """Room that every box uses in turn.
+    """Work arrays that every node uses in turn.
 
-    values : (sum of sizes,) subjects by value of each column; 0 between boxes.
-    crowd : (sum of sizes,) people up to each value of each column, inside the box.
-    at, held : the values that the sample has in the box, and their subjects, column after column.
-        Those of column j are until[j] to until[j + 1], and none if the box has one value.
-    order : (m,) its rows, sorted by one column. ends : (sum of sizes,) where a value's rows end.
-    shown : (2, values) subjects by sensitive value: of the box, and below a cut.
+    Attributes
+    ----------
+    values : (sum of sizes,) subjects by value of each column. All 0 between nodes.
+    crowd : (sum of sizes,) people up to each value of each column, inside the node.
+    at, held : the values of the sample in the node, and their subjects, column after column.
+    until : the range of column j is until[j] to until[j + 1]. It is empty if the node has one
+        value.
+    order : (m,) the node's rows, sorted by one column.
+    ends : (sum of sizes,) the position after the last row of each value.
+    shown : (2, values) subjects by sensitive value: of the node, and below a split point.
     """
 
     values: Floats

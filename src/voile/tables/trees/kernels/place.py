@@ -1,4 +1,4 @@
-"""Find the bounds of boxes, and the box that each combination falls in."""
+"""Compute the bounds of nodes, and the leaf of each combination."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Bits = NDArray[np.bool_]
 
 @bare
 def has(values: int, value: int) -> bool:
-    """Whether a set has a value."""
+    """Return whether a set contains a value."""
     return (values >> value) & 1 == 1
 
 
 @bare
 def goes_left(value: int, cut: int, free: bool) -> bool:
-    """Whether a value is in the first part of a box cut so: in the set, or up to the cut."""
+    """Return whether a value goes to the first child: it is in the set, or up to the cut."""
     return has(cut, value) if free else value <= cut
 
 
 @bare
 def least_of(values: int) -> int:
-    """Return the least value of a set that has some."""
+    """Return the least value of a non-empty set."""
     value = 0
     while not has(values, value):
         value += 1
@@ -39,7 +39,7 @@ def least_of(values: int) -> int:
 
 @bare
 def last_of(values: int) -> int:
-    """Return the last value of a set that has some."""
+    """Return the greatest value of a set, or -1 if it is empty."""
     value = -1
     while values:
         values >>= 1
@@ -51,9 +51,9 @@ def last_of(values: int) -> int:
 def bounds(
     sizes: Nodes, free: Bits, column: Nodes, cut: Nodes, part: Nodes
 ) -> tuple[Nodes, Nodes, Ints]:
-    """Return (boxes, columns) first and last position of every box, both included.
+    """Return the first and the last position of every node, (boxes, columns), both included.
 
-    And of columns without an order which positions, a bit each.
+    The third array contains the positions in columns without an order, one bit each.
     """
     inside = np.zeros((len(part), len(sizes)), dtype=np.int64)
     for j in range(len(sizes)):
@@ -84,7 +84,7 @@ def bounds(
 
 @compile_kernel
 def place(codes: Codes, free: Bits, column: Nodes, cut: Nodes, part: Nodes) -> Nodes:
-    """Return the number of the uncut box of each row, (m,); -1 of a row with a value below 0.
+    """Return the number of each row's leaf, (m,), or -1 for a row with a value below 0.
 
     Cost: O(rows x depth).
     """
@@ -105,9 +105,9 @@ def place(codes: Codes, free: Bits, column: Nodes, cut: Nodes, part: Nodes) -> N
 def add_up(
     codes: Codes, weight: Floats, free: Bits, column: Nodes, cut: Nodes, part: Nodes
 ) -> Floats:
-    """Return the weight of the rows that each box may hold, (boxes,); of a value below 0, any may.
+    """Return the weight of the rows that each node may contain, (boxes,).
 
-    Cost: O(rows x boxes that may hold one).
+    A value below 0 may be any value. Cost: O(rows x nodes that may contain a row).
     """
     total = np.zeros(len(part))
     waiting = np.zeros(len(part), dtype=np.int32)

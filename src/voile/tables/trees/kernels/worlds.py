@@ -1,9 +1,9 @@
-"""Sample the possible sensitive values of a box's people, if a rule prevented cuts of it.
+"""Sample the possible sensitive values of a leaf's people, if a rule prevented its splits.
 
-A world hands the values of a box, `value` (people,), to its people in some order. Cut c would put
-`above[c]` (cuts, people) on one side. A world's weight is the product of `otherwise[c]` over the
-cuts that break no rule in it. This is the chance, above 0, that such a cut is missing for another
-reason.
+A world assigns the values of a leaf, `value` (people,), to its people in some order. Split c would
+put the people of `above[c]` (cuts, people) on one side. The weight of a world is the product of
+`otherwise[c]` over the splits that break no rule in it. `otherwise[c]` > 0 is the probability that
+such a split is missing for another reason.
 """
 
 from __future__ import annotations
@@ -24,10 +24,14 @@ Bits = NDArray[np.bool_]
 def drawn_worlds(
     value: Ints, above: Bits, otherwise: Floats, rules: SensitiveRows, draws: int, seed: int
 ) -> tuple[Floats, float]:
-    """Return (people, values) what worlds weigh in which each has each value, by random order.
+    """Return the total weight of worlds in which each person has each value, by random orders.
 
-    And how many worlds of equal weight these are worth: (sum w)^2 / sum w^2 (Kish 1965). Exact but
-    for the draws. Cost: O(draws x cuts x people).
+    Returns
+    -------
+    found : (people, values) the weights.
+    worth : the effective number of worlds of equal weight: (sum w)^2 / sum w^2 (Kish 1965).
+
+    Exact except for the random draws. Cost: O(draws x cuts x people).
     """
     np.random.seed(seed)
     total, found = np.zeros(len(rules.whole)), np.zeros((len(value), len(rules.whole)))
@@ -51,9 +55,10 @@ def drawn_worlds(
 def possible_worlds(
     value: Ints, above: Bits, otherwise: Floats, rules: SensitiveRows, steps: int, seed: int
 ) -> Floats:
-    """Return (people, values) how often each has each value, in worlds as likely as they weigh.
+    """Return how often each person has each value, (people, values), in weighted random worlds.
 
-    Metropolis: two people swap values; half of the steps warms up. O(steps x cuts x values).
+    The worlds come from a Metropolis chain: two people swap values. The first half of the steps is
+    warm-up. Cost: O(steps x cuts x values).
     """
     np.random.seed(seed)
     n, cuts, kinds = len(value), len(above), len(rules.whole)
@@ -96,7 +101,7 @@ def possible_worlds(
 def chance_of_breaking(
     value: Ints, above: Bits, rules: SensitiveRows, draws: int, seed: int
 ) -> Floats:
-    """Return of each cut in how many worlds, all equally likely, it breaks a rule: a share."""
+    """Return, for each split, the share of equally likely worlds in which it breaks a rule."""
     np.random.seed(seed)
     total, found = np.zeros(len(rules.whole)), np.zeros(len(above))
     for v in value:
@@ -110,7 +115,7 @@ def chance_of_breaking(
 
 @inner
 def _below(has: Ints, above: Bits, kinds: int) -> Floats:
-    """Count the values of those who would be on the lower side of a cut."""
+    """Count the values of people who would be on the lower side of a split."""
     counted = np.zeros(kinds)
     for i in range(len(has)):
         if not above[i]:
@@ -120,7 +125,7 @@ def _below(has: Ints, above: Bits, kinds: int) -> Floats:
 
 @bare
 def _is_allowed(below: Floats, total: Floats, rules: SensitiveRows) -> bool:
-    """Whether both sides of a cut keep the rules; a side without people has none to keep."""
+    """Return whether both sides of a split meet the rules. An empty side always does."""
     n, whole = below.sum(), total.sum()
     left = n == 0.0 or is_diverse(below, total, False, rules)
     return left and (n == whole or is_diverse(below, total, True, rules))
@@ -128,7 +133,7 @@ def _is_allowed(below: Floats, total: Floats, rules: SensitiveRows) -> bool:
 
 @bare
 def _swap(below: Floats, one: int, other: int, is_above: bool) -> None:
-    """Recount the side below a cut when a person of value `one` and one of `other` swap."""
+    """Update the lower side of a split after a person of value `one` and one of `other` swap."""
     change = 1.0 if is_above else -1.0
     below[one] += change
     below[other] -= change

@@ -1,1 +1,1 @@
-"""Kernels that grow trees."""
+"""Compile the kernels that grow trees."""

@@ -1,4 +1,4 @@
-"""Grow a tree: cut a box where a cut lowers risk and loss most, and so its two parts."""
+"""Grow a tree: split a node where a split lowers risk and loss most, and then both children."""
 
 from __future__ import annotations
 
@@ -33,20 +33,19 @@ def grow(
     sensitive: SensitiveRows,
     most: int,
 ) -> tuple[Nodes, Nodes, Nodes, Floats]:
-    """Cut greedily until no cut is allowed; at most `most` boxes, those that are cut included.
+    """Split greedily until no split is allowed, or until there are `most` nodes.
 
-    Returns four arrays, each by box:
+    Four arrays are returned, each by node:
 
-    - the column of its cut (-1: none),
-    - the value after which it is cut (for a column without an order, the values of the first part,
-      a bit each),
-    - the first of its two parts, with the other directly after it,
+    - the column of its split (-1 for a leaf),
+    - the value after which it is split (for a column without an order, the values of the first
+      child, one bit each),
+    - the first of its two children, which the other follows directly,
     - its figures: subjects, people, n / g, nats of eq. 4, the sum over columns of n (width - 1) /
       (values - 1), and hidden nats of each column.
 
-    A box comes before its parts. Puts the rows of `people` in the order of the boxes.
-
-    Cost: O(rows x depth x columns).
+    A node comes before its children. The rows of `people` are sorted by leaf. Cost: O(rows x depth
+    x columns).
     """
     start, d = allowed.start, people.codes.shape[1]
     column = np.full(most, -1, dtype=np.int32)
@@ -63,8 +62,8 @@ def grow(
         np.zeros(start[d], dtype=np.int64),
         np.zeros((2, len(sensitive.whole))),
     )
-    depth = start[d] - d + 2  # each column is cut once after each of its values, at most
-    ahead = np.zeros((depth, 5), dtype=np.int64)  # box, its rows, its rows of the crowd
+    depth = start[d] - d + 2  # at most one split after each value of each column
+    ahead = np.zeros((depth, 5), dtype=np.int64)  # node, its rows, its rows of the population
     lows, highs = np.zeros((depth, d), dtype=np.int64), np.zeros((depth, d), dtype=np.int64)
     insides = np.zeros((depth, d), dtype=np.int64)
     for j in range(d):
@@ -89,7 +88,7 @@ def grow(
         middle = move(people.codes, people.n, people.row, first, last, j, after, free)
         between = move(people.crowd, people.g, people.row[:0], near, far, j, after, free)
         column[number], cut[number], part[number] = j, after, made
-        for right in (1, 0):  # the left part is cut next
+        for right in (1, 0):  # the left child is split next
             lows[waiting], highs[waiting], insides[waiting] = box.low, box.high, box.inside
             if free:
                 own = box.inside[j] & ~after if right else after
@@ -117,7 +116,7 @@ def count(
     far: int,
     scratch: BoxScratch,
 ) -> None:
-    """Count a box's subjects and people by the values of each column, and add up its figures."""
+    """Count a node's subjects and people by the values of each column, and compute its figures."""
     start = allowed.start
     n = tally(people.codes, people.n, box.first, box.last, start, box, scratch.values)
     g = n * people.factor
@@ -147,7 +146,7 @@ def count(
 def count_crowd(
     people: SamplePeople, near: int, far: int, start: Ints, box: GrowingBox, crowd: Floats
 ) -> float:
-    """Count a box's people up to each value of each column that has several in the box."""
+    """Count a node's people up to each value of each column with several values in the node."""
     for j in range(len(box.low)):
         crowd[start[j] + box.low[j] : start[j] + box.high[j] + 1] = 0.0
     total = tally(people.crowd, people.g, near, far, start, box, crowd)
@@ -167,7 +166,7 @@ def tally(
     box: GrowingBox,
     values: Floats,
 ) -> float:
-    """Add rows first..last - 1 up by the values of each column that has several in the box."""
+    """Sum rows first..last - 1 by the values of each column with several values in the node."""
     total = 0.0
     for r in range(first, last):
         total += weight[r]
@@ -189,7 +188,7 @@ def move(
     after: int,
     free: bool,
 ) -> int:
-    """Put rows first..last - 1 up to a cut before those above it; return where these begin."""
+    """Move rows first..last - 1 up to a split before those above it, and return their boundary."""
     low, high = first, last - 1
     while low <= high:
         if goes_left(codes[low, column], after, free):

@@ -1,8 +1,9 @@
-"""Weakest-link pruning (Breiman, Friedman, Olshen, Stone 1984, 3.3), each tree in O(n log n).
+"""Prune weakest links (Breiman, Friedman, Olshen, Stone 1984, 3.3), each tree in O(n log n).
 
-The cost of a pruned tree at a weight is its loss and the weight times its risk. As the weight
-rises, the tree of least cost loses cuts and never gains one back: the trees are nested. A heap
-of each box's cuts, the one that goes last on top, is melded with its sibling's on the way up.
+The cost of a pruned tree at a weight is its loss plus the weight times its risk. As the weight
+increases, the tree of least cost loses splits and never regains one, so the trees are nested. Each
+node has a heap of the splits below it, with the last one to be pruned on top. On the way up, it is
+melded with its sibling's heap.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from voile.tables.trees.kernels.inputs import Floats
 
 Nodes = NDArray[np.int32]
 FLAT = 1e-12
-DEEPEST = 64  # a leftist heap of n has a right spine of log2(n + 1) at most
+DEEPEST = 64  # a leftist heap of n nodes has a right spine of at most log2(n + 1)
 
 
 @compile_kernel
 def weakest_links(part: Nodes, risk: Floats, loss: Floats) -> Floats:
-    """Return of each box the weight at which its cut goes.
+    """Return the weight at which each node's split is pruned.
 
-    Infinite where no weight takes the cut; NaN of a box that is not cut, or whose cut goes with
-    one above it.
+    It is infinite if no weight prunes the split. It is NaN for a leaf, or if the split is pruned
+    together with one above it.
     """
     n = len(part)
     weight, falls, rises = np.full(n, np.nan), np.zeros(n), np.zeros(n)
@@ -39,7 +40,7 @@ def weakest_links(part: Nodes, risk: Floats, loss: Floats) -> Floats:
         heap = meld(top[one], top[other], weight, left, right, rank, path)
         below_risk, below_loss = risk[one] + risk[other], loss[one] + loss[other]
         goes = trade(below_risk - risk[box], loss[box] - below_loss, risk[box])
-        while heap >= 0 and weight[heap] >= goes:  # this cut goes before: that one goes with it
+        while heap >= 0 and weight[heap] >= goes:  # both splits are pruned together
             below_risk, below_loss = below_risk + falls[heap], below_loss - rises[heap]
             weight[heap] = np.nan
             heap = meld(left[heap], right[heap], weight, left, right, rank, path)
@@ -53,10 +54,10 @@ def weakest_links(part: Nodes, risk: Floats, loss: Floats) -> Floats:
 
 @compile_kernel
 def last_cut(part: Nodes, weight: Floats, links: NDArray[np.int64]) -> Nodes:
-    """Return up to how many pruned links each box is cut; -1 for a box that is not cut.
+    """Return the largest number of pruned links at which each node is split (-1 for a leaf).
 
-    `links` are the boxes with cuts to prune, in that order. A cut that is no link of its own goes
-    with the one above it. A cut of infinite weight stays.
+    `links` are the nodes with splits to prune, in that order. A split that is not a separate link
+    is pruned together with the one above it. A split of infinite weight stays.
     """
     last = np.full(len(part), -1, dtype=np.int32)
     for i in range(len(links)):
@@ -75,7 +76,7 @@ def last_cut(part: Nodes, weight: Floats, links: NDArray[np.int64]) -> Nodes:
 
 @bare
 def trade(falls: float, rises: float, scale: float) -> float:
-    """Return the weight at which what risk falls by is worth what loss rises by."""
+    """Return the weight at which the reduction of risk is equal to the increase of loss."""
     if falls > FLAT * scale:
         return max(rises, 0.0) / falls
     return math.inf if rises > FLAT else 0.0
@@ -85,7 +86,7 @@ def trade(falls: float, rises: float, scale: float) -> float:
 def meld(
     one: int, other: int, key: Floats, left: Nodes, right: Nodes, rank: Nodes, path: Nodes
 ) -> int:
-    """Meld two leftist heaps of the largest key, -1 empty; return the top."""
+    """Meld two leftist max-heaps, where -1 is an empty heap, and return the top."""
     depth = 0
     while one >= 0 and other >= 0:
         if key[one] < key[other]:

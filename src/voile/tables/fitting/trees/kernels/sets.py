@@ -1,4 +1,4 @@
-"""Sets of values of columns without an order, a bit each, and the best cut of one in two."""
+"""Represent sets of values of columns without an order as bits, and find the best split of one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from voile.tables.trees.kernels.place import has
 
 @bare
 def size_of(values: int) -> int:
-    """Return how many values a set has."""
+    """Return the number of values of a set."""
     found = 0
     while values:
         values &= values - 1
@@ -31,15 +31,16 @@ def size_of(values: int) -> int:
 
 @bare
 def width_of(box: GrowingBox, j: int, allowed: AllowedBoxes) -> int:
-    """Return how many values of a column a box has."""
+    """Return the number of values of a column in a node."""
     return size_of(box.inside[j]) if allowed.free[j] else box.high[j] - box.low[j] + 1
 
 
 @bare
 def set_from(i: int, j: int, box: GrowingBox, scratch: BoxScratch) -> int:
-    """Return the i-th value that the sample has in the box, and those without a record after it.
+    """Return the i-th observed value in the node, with the unobserved values after it.
 
-    The first takes those before it as well: which part they go to rests on the order alone.
+    The first observed value also takes the unobserved ones before it. Their side therefore depends
+    only on the order of the domain.
     """
     begin = box.low[j] if i == scratch.until[j] else scratch.at[i]
     end = scratch.at[i + 1] if i + 1 < scratch.until[j + 1] else box.high[j] + 1
@@ -48,7 +49,7 @@ def set_from(i: int, j: int, box: GrowingBox, scratch: BoxScratch) -> int:
 
 @bare
 def people_of(values: int, j: int, box: GrowingBox, begin: int, crowd: Floats) -> float:
-    """Return the people of the values of a set."""
+    """Return the number of people with the values of a set."""
     total = 0.0
     for v in range(box.low[j], box.high[j] + 1):
         if has(values, v):
@@ -67,9 +68,13 @@ def best_set(
     j: int,
     best: float,
 ) -> tuple[float, int]:
-    """Return the gain of the best two parts of a column's values, and the first, if it gains more.
+    """Return the best division of a column's values into two sets, if it gains more than `best`.
 
-    Exact: every set of the values that the sample has. Cost: O(2^values).
+    The search is exact: it tries every set of the observed values. Cost: O(2^values).
+
+    Returns
+    -------
+    gain, values : the gain and the values of the first child.
     """
     n, log, table = box.figures[0], worth.log, worth.n_log_n
     spread, logs = weights_of(worth, box, j)
@@ -83,7 +88,7 @@ def best_set(
         apart = (n_log_n(left, table) + n_log_n(right, table)) * logs
         wide = left * log[size] + right * log[width - size]
         gain = whole - wide * spread + apart
-        if gain <= best:  # before what the risk rises by
+        if gain <= best:  # the increase of risk can only lower the gain
             continue
         below = left * people.factor
         if people.factor == 0.0:
@@ -98,7 +103,7 @@ def best_set(
 
 @bare
 def chosen_of(chosen: int, j: int, box: GrowingBox, scratch: BoxScratch) -> tuple[float, int]:
-    """Return the subjects and the values of a set of those values that the sample has."""
+    """Return the subjects and the values of a chosen set of the observed values."""
     left, values, first = 0.0, 0, scratch.until[j]
     for i in range(scratch.until[j + 1] - first - 1):
         if has(chosen, i):
@@ -116,7 +121,7 @@ def sets_are_diverse(
     sensitive: SensitiveRows,
     scratch: BoxScratch,
 ) -> bool:
-    """Whether the rows with these values, and the others, both show enough."""
+    """Return whether the rows with these values, and the others, both meet the rules."""
     below, both = scratch.shown[1], scratch.shown[0]
     below[:] = 0.0
     for r in range(box.first, box.last):

@@ -1,4 +1,4 @@
-"""The best cut of a box: a sweep through the values that it has of each column."""
+"""Find the best split of a node by a sweep through its values of each column."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def best_cut(
     box: GrowingBox,
     scratch: BoxScratch,
 ) -> tuple[int, int]:
-    """Return the column and the value after which a cut gains most; (-1, 0) if no cut is allowed.
+    """Return the column and the value after which a split gains most, or (-1, 0) if none.
 
-    For a column without an order, return the values of the first part in place of the value.
+    For a column without an order, the values of the first child are returned in place of the value.
     """
     best, column, after = -math.inf, -1, 0
     looks = len(sensitive.whole) > 0
@@ -70,10 +70,10 @@ def best_of_column(
     j: int,
     best: float,
 ) -> tuple[float, int]:
-    """Return the gain of the best cut of column j, and after which value, if it gains more.
+    """Return the gain and value of the best split of column j, if it gains more than `best`.
 
-    A gain counts risk, eq. 4 and the entropy of column j itself. The entropy of other columns falls
-    as well, by the information that they share with the cut. The gain leaves this out.
+    A gain includes risk, eq. 4 and the entropy of column j itself. The entropy of other columns
+    decreases as well, by their mutual information with the split. The gain ignores that.
     """
     n, log, table = box.figures[0], worth.log, worth.n_log_n
     spread, logs = weights_of(worth, box, j)
@@ -86,7 +86,7 @@ def best_of_column(
             continue
         apart = (n_log_n(left, table) + n_log_n(n - left, table)) * logs
         least = min(wide_of(a, left, j, box, log), wide_of(b - 1, left, j, box, log))
-        if whole - least * spread + apart <= best:  # wherever in the gap it is cut
+        if whole - least * spread + apart <= best:  # for any position in the gap
             continue
         c = place_in_gap(a, b, j, box, allowed, scratch)
         if c < 0:
@@ -107,7 +107,7 @@ def best_of_column(
 
 @bare
 def wide_of(c: int, left: float, j: int, box: GrowingBox, log: Floats) -> float:
-    """Return the sum of n log width of two parts, cut after value c of column j."""
+    """Return the sum of n log width of two children, split after value c of column j."""
     right = box.figures[0] - left
     return float(left * log[c - box.low[j] + 1] + right * log[box.high[j] - c])
 
@@ -116,11 +116,12 @@ def wide_of(c: int, left: float, j: int, box: GrowingBox, log: Floats) -> float:
 def place_in_gap(
     a: int, b: int, j: int, box: GrowingBox, allowed: AllowedBoxes, scratch: BoxScratch
 ) -> int:
-    """Return the value of a..b - 1 after which to cut, with a and b in the sample, none between.
+    """Return the value of a..b - 1 after which to split.
 
-    Null is cut off by itself. Otherwise the cut is where the population's density changes most, at
-    the first of equal places, or else in the middle. From the sample, it uses only the place of the
-    gap. The nearest allowed cut replaces a forbidden one; the result is -1 if there is none.
+    The values a and b are in the sample, and none between them is. Null is split off by itself.
+    Otherwise the split is where the population's density changes most, at the first of equal
+    positions, or else in the middle. It uses only the position of the gap from the sample. The
+    nearest allowed split replaces a forbidden one. The result is -1 if there is none.
     """
     begin, end = allowed.start[j], allowed.start[j + 1]
     c = (a + b - 1) // 2
@@ -141,7 +142,7 @@ def best_of_edges(
     j: int,
     best: float,
 ) -> tuple[float, int]:
-    """Return the gain of the best cut of column j that leaves one side empty, if it gains more."""
+    """Return the gain and value of column j's best split with one empty side, if it gains more."""
     n, g, found = box.figures[0], box.figures[1], -1
     spread, _ = weights_of(worth, box, j)
     low, high, begin = box.low[j], box.high[j], allowed.start[j]
@@ -166,7 +167,7 @@ def best_of_edges(
 def where_density_changes(
     a: int, b: int, j: int, box: GrowingBox, begin: int, crowd: Floats
 ) -> int:
-    """Return after which value of a..b - 1 the likelihood of two even parts is largest."""
+    """Return the value of a..b - 1 after which two uniform parts have the largest likelihood."""
     best, found = -math.inf, a
     for c in range(a, b):
         left, fit = crowd[begin + c], 0.0
@@ -182,7 +183,7 @@ def where_density_changes(
 
 @bare
 def nearest_allowed(c: int, a: int, b: int, cuts: NDArray[np.bool_]) -> int:
-    """Return the allowed cut of a..b - 1 nearest to c, the lower of two; -1 where there is none."""
+    """Return the allowed split of a..b - 1 nearest to c (the lower of two), or -1 if none."""
     for away in range(b - a):
         if c - away >= a and cuts[c - away]:
             return c - away
