@@ -36,7 +36,7 @@ def check_arguments(verb: Callable[P, T]) -> Callable[P, T]:
     voile.core.errors.RequestError: attack: truth is missing; help(attack) describes it
     >>> attack({}, sed=1)
     Traceback (most recent call last):
-    voile.core.errors.RequestError: attack: no such option: sed; did you mean seed?
+    voile.core.errors.RequestError: attack: there is no option sed; did you mean seed?
     >>> attack({}, 1)
     Traceback (most recent call last):
     voile.core.errors.RequestError: attack: takes 1 value without a name, not 2; name the rest
