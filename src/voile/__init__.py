@@ -13,6 +13,12 @@ from voile.core.version import __version__
 
 TYPE_CHECKING = False  # importing typing takes longer than importing this module
 if TYPE_CHECKING:
+    from voile import determination as determination
+    from voile import documents as documents
+    from voile import itemsets as itemsets
+    from voile import signals as signals
+    from voile import study as study
+    from voile import tables as tables
     from voile.core.evidence import Evidence
     from voile.core.frontier import Frontier
     from voile.data import open_source
@@ -51,6 +57,12 @@ __getattr__ = lazily(
         "Kit": "face.kit",
         "Release": "face.release",
         "Roles": "data.roles",
+        "determination": "",
+        "documents": "",
+        "itemsets": "",
+        "signals": "",
+        "study": "",
+        "tables": "",
         "inspect": "proposals.propose",
         "open_kit": "opening",
         "open_release": "opening",

@@ -22,7 +22,8 @@ def lazily(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
     Parameters
     ----------
     module : the `__name__` of the module.
-    places : for each name, the module of the package that defines it.
+    places : for each name, the module of the package that defines it. A place of "" means that the
+        name is a module of the package itself.
     """
     names = vars(sys.modules[module])
 
@@ -30,6 +31,8 @@ def lazily(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
         if name not in places:
             raise _missing(module, name)
         place = places[name]
+        if not place:
+            return import_module(f"{module}.{name}")
         found = import_module(f"{module}.{place}")
         for own in (name, place):  # the import sets a module, even if a function has the same name
             if places.get(own) == place:
