@@ -113,11 +113,12 @@ def _name_others(
 def _count_records(
     connection: duckdb.DuckDBPyConnection, others: Mapping[str, str]
 ) -> RecordClasses | None:
-    """Count people by the records that other columns or a kept order of rows join."""
+    """Count people by the records that other columns or a kept order join; drop `held`."""
     values = "".join(f", {value}" for value in others.values())
     connection.execute(
         f"CREATE TABLE rows AS SELECT id AS g, person{values} FROM held JOIN patterns USING (items)"
-        f"; CREATE TABLE groups AS SELECT g, {draw_codes()} FROM (SELECT id AS g FROM patterns); "
+        "; DROP TABLE held; CREATE TABLE groups AS "
+        f"SELECT g, {draw_codes()} FROM (SELECT id AS g FROM patterns); "
         "CREATE TABLE pairs AS SELECT g, person, count(*) AS times FROM rows GROUP BY g, person; "
         f"{PERSONS}"
     )

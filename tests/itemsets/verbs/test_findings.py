@@ -176,8 +176,9 @@ def test_a_kept_order_or_column_joins_the_rows_of_a_person():
     items, whose = [1, 1, 1, 1], np.array([0, 1, 2, 2])
     alike = open_source(pa.table({"a": items}))
     kept = open_source(pa.table({"a": items, "device": ["x", "y", "z", "z"]}))
+    some = open_source(pa.table({"a": items, "device": [None, None, "z", "z"]}))
     people = open_source(pa.table({"person": whose}))
     in_order = open_source(pa.table({"person": whose, "row": np.arange(4)}))
     assert "k_all_rows" not in measure(alike, people, policy)
-    for release, persons in ((kept, people), (alike, in_order)):
+    for release, persons in ((kept, people), (some, people), (alike, in_order)):
         assert measure(release, persons, policy)["unique_all_rows"] == 1
