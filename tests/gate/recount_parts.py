@@ -18,11 +18,12 @@ FEW_FACTS = (1, 2, 3)
 
 
 def recount_itemsets(
-    rows: pd.DataFrame, person: str, *, most: int | None = None, absences: bool = False
+    rows: pd.DataFrame, person: str, k: int, *, most: int | None = None, absences: bool = False
 ) -> dict[str, float]:
-    """Count every finding of a release of 0/1 columns.
+    """Count every finding of a release of 0/1 columns, if pseudonyms join the rows of a person.
 
-    person : the column of pseudonyms. most : the items that an adversary knows; None: all.
+    person : the column of pseudonyms. k : the promised people.
+    most : the items that an adversary knows; None: all.
     absences : whether the adversary also knows items that the row lacks.
     """
     items = [name for name in rows.columns if name != person]
@@ -44,6 +45,25 @@ def recount_itemsets(
         "unique_rows": int((exact == 1).sum()),
         "unique_share": float((exact == 1).mean()),
         "anonymity": min((n for n in counts if n), default=whose.nunique()),
+        **recount_records(cells, whose, k),
+    }
+
+
+def recount_records(cells: pd.DataFrame, whose: pd.Series, k: int) -> dict[str, float]:
+    """Count people by the multiset of all their rows."""
+    row = cells.apply(tuple, axis=1)
+    records = row.groupby(whose).agg(lambda own: tuple(sorted(own)))
+    classes = records.value_counts()
+    sizes = records.map(classes)
+    unique = int((sizes == 1).sum())
+    hidden = 11 if 0 < unique <= 10 else unique
+    return {
+        "k_all_rows": int(sizes.min()),
+        "unique_all_rows": unique,
+        "people_below_k": int((sizes < k).sum()),
+        "people_under_11": int((sizes < 11).sum()),
+        "groups_under_11": int((classes < 11).sum()),
+        "most_unique_all_rows": min(hidden / len(sizes), 1.0),
     }
 
 

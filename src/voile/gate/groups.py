@@ -7,7 +7,6 @@ her rows.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from voile.data import Source
 from voile.data.source import identifier
 from voile.engines.duck import connect
 from voile.gate.people_of_rows import ORDER, PERSON, RowsWithPeople
-from voile.gate.records import WHOLE, RecordClasses, count_records
+from voile.gate.records import PERSONS, RecordClasses, count_records, draw_codes
 from voile.gate.sensitive import ValueCounts
 
 if TYPE_CHECKING:
@@ -141,13 +140,11 @@ class ReleasedGroups:
         self._connection.execute(
             "CREATE TABLE counted AS SELECT g, person, count(*) AS times FROM rows "
             "WHERE g IS NOT NULL GROUP BY g, person; "
-            f"CREATE TABLE groups AS SELECT *, {_draw_codes()} FROM numbered "
+            f"CREATE TABLE groups AS SELECT *, {draw_codes()} FROM numbered "
             f"JOIN (SELECT g, {people}::DOUBLE AS people FROM counted GROUP BY g) USING (g); "
             "DROP TABLE numbered; "
             "CREATE TABLE pairs AS SELECT g, person, times, people FROM counted "
-            "JOIN groups USING (g); DROP TABLE counted; "
-            "CREATE TABLE persons AS SELECT person, count(*) AS groups, min(g) AS g, "
-            f"sum(times)::BIGINT AS rows, {WHOLE} FROM pairs JOIN groups USING (g) GROUP BY person"
+            f"JOIN groups USING (g); DROP TABLE counted; {PERSONS}"
         )
 
     def _fetch(self, sql: str) -> dict[str, NDArray[Any]]:
@@ -279,8 +276,7 @@ class ReleasedGroups:
 
         Returns None if no person has several grouped rows, or if no column joins them.
         """
-        several = "SELECT 1 FROM persons WHERE rows > 1 LIMIT 1"
-        if not self._has_people or not self._connection.execute(several).fetchall():
+        if not self._has_people:
             return None
         return count_records({name: self._values[name] for name in self._joining}, self._connection)
 
@@ -295,12 +291,6 @@ def _write_spread(table: str, keys: str, shares: str) -> str:
         f"SELECT {keys}, sum(n / m ORDER BY m)::DOUBLE AS n FROM (SELECT {keys}, m, count(*) AS n "
         f"FROM {table} JOIN ({shares}) USING (person) GROUP BY {keys}, m) GROUP BY {keys}"
     )
-
-
-def _draw_codes() -> str:
-    """Write the columns a and b: two random codes of 64 bits for each group, from a secret key."""
-    text = f"'{secrets.token_hex(16)} ' || g"
-    return f"md5_number_lower({text}) AS a, md5_number_upper({text}) AS b"
 
 
 def _literal(value: str | int) -> str:

@@ -1,7 +1,7 @@
 """The findings of a release of sparse 0/1 rows: k-anonymity by containment, from its written bytes.
 
 DuckDB groups equal rows. It joins each row that too few people have with the rows that contain the
-rarest item of that row.
+rarest item of that row. It also counts the records of people whose rows other columns join.
 """
 
 from __future__ import annotations
@@ -17,12 +17,24 @@ from voile.core.errors import TamperedError
 from voile.data import Source
 from voile.engines.duck import connect
 from voile.gate.finding import NOBODY, GateFinding, StatedAdversary
+from voile.gate.people_of_rows import ORDER, PERSON, RowsWithPeople, is_in_order
+from voile.gate.records import (
+    PERSONS,
+    SMALL_GROUP,
+    RecordClasses,
+    count_records,
+    draw_codes,
+    measure_records,
+    name_joiner,
+)
 
 if TYPE_CHECKING:
     import duckdb
 
 RANGES = "ranges"
 """The kind of a column with numbers or dates that the release contains as intervals."""
+ITEMS = "all items"
+"""The known part of each joined row."""
 WHOLE_ROW = StatedAdversary("knows all items of a row, and all items that it lacks")
 INTERVALS = StatedAdversary("knows the intervals of all numbers and dates of a row")
 
@@ -32,6 +44,7 @@ def measure_itemsets(
     people: Source | None,
     policy: Sequence[Mapping[str, Any]],
     *,
+    k: int = 1,
     m: int | None = None,
     absences: bool = False,
     directory: Path | None = None,
@@ -41,8 +54,11 @@ def measure_itemsets(
     Parameters
     ----------
     release : the written rows, one for each record.
-    people : a column `person` of tokens in the release's order; None: each row is a person.
+    people : a column `person` of tokens in the release's order; None: each row is a person. An
+        optional column `row` contains the number of the source's row.
     policy : the columns of the public manifest, with the values of each.
+    k : the promised number of people. The findings count people with a record of all rows that
+        fewer people share, if other columns or a kept order join the rows of a person.
     m : the number of items that the adversary knows of a row, at least 1; None for all.
     absences : whether the adversary also knows items that the row lacks.
 
@@ -54,7 +70,8 @@ def measure_itemsets(
         different numbers of rows.
     """
     with connect(directory=directory) as connection:
-        rows = _load(connection, release, people, policy)
+        others = _name_others(release, people, policy)
+        rows = _load(connection, release, people, policy, others)
         found = _count_patterns(connection)
         subjects = found["subjects"]
         findings = [
@@ -75,7 +92,47 @@ def measure_itemsets(
             if intervals := _intervals(policy):
                 least = _least_by(connection, intervals)
                 findings.append(INTERVALS.finds("interval_anonymity", least, "people"))
+            if others and (records := _count_records(connection, others)) is not None:
+                findings += measure_records(records, k, ITEMS)
+                findings.append(_bound_unique(records))
     return tuple(findings)
+
+
+def _name_others(
+    release: Source, people: Source | None, policy: Sequence[Mapping[str, Any]]
+) -> dict[str, str]:
+    """Return the columns that may join the rows of a person, each with its name in `held`."""
+    items = {column["column"] for column in policy}
+    if people is None:
+        return {}
+    names = [name for name in release.columns if name not in items]
+    names += [ORDER] * is_in_order(people)
+    return {name: f"v{place}" for place, name in enumerate(names)}
+
+
+def _count_records(
+    connection: duckdb.DuckDBPyConnection, others: Mapping[str, str]
+) -> RecordClasses | None:
+    """Count people by the records that other columns or a kept order join; drop `held`."""
+    values = "".join(f", {value}" for value in others.values())
+    connection.execute(
+        f"CREATE TABLE rows AS SELECT id AS g, person{values} FROM held JOIN patterns USING (items)"
+        "; DROP TABLE held; CREATE TABLE groups AS "
+        f"SELECT g, {draw_codes()} FROM (SELECT id AS g FROM patterns); "
+        "CREATE TABLE pairs AS SELECT g, person, count(*) AS times FROM rows GROUP BY g, person; "
+        f"{PERSONS}"
+    )
+    return count_records(others, connection)
+
+
+def _bound_unique(records: RecordClasses) -> GateFinding:
+    """Return a share of people unique by all rows that hides counts of 1 to 10."""
+    unique, few = records.count_people(2), SMALL_GROUP - 1
+    least = few + 1 if 0 < unique <= few else unique
+    most = min(least / records.subjects, 1.0)
+    return name_joiner(records.columns, ITEMS).finds(
+        "most_unique_all_rows", most, "share", n=records.subjects
+    )
 
 
 def _knowledge(m: int | None, absences: bool) -> str:
@@ -93,34 +150,30 @@ def _load(
     release: Source,
     people: Source | None,
     policy: Sequence[Mapping[str, Any]],
+    others: Mapping[str, str],
 ) -> int:
-    """Make the table `held` of each row's sorted items and person; return the number of rows."""
-    connection.execute("CREATE TABLE held (row BIGINT, items INTEGER[], person BIGINT)")
+    """Make the table `held` of each row's sorted items, person and others; return its length."""
+    names = "".join(f", {value} VARCHAR" for value in others.values())
+    connection.execute(f"CREATE TABLE held (row BIGINT, items INTEGER[], person BIGINT{names})")
     numbers: dict[str, dict[str, int]] = {}
     for column in policy:
         start = sum(map(len, numbers.values()))
         numbers[column["column"]] = {v: start + x for x, v in enumerate(column["values"])}
-    tokens = None if people is None else _tokens(people)
+    source = release if people is None else RowsWithPeople(release, people)
+    read = [*numbers, *others, *([] if people is None else [PERSON])]
     first = 0
-    for batch in release.batches([c["column"] for c in policy] or None):
-        lists = _lists(batch, policy, numbers)
+    for batch in source.batches(read or None):
         row = np.arange(first, first + len(batch))
-        if tokens is not None and first + len(batch) > len(tokens):
-            raise TamperedError(
-                "the release and the private row map have different numbers of rows"
-            )
-        table = pa.table(
-            {
-                "row": row,
-                "items": pa.array(lists, pa.list_(pa.int32())),
-                "person": row if tokens is None else tokens[first : first + len(batch)],
-            }
+        lists = pa.array(_lists(batch, policy, numbers), pa.list_(pa.int32()))
+        person = row if people is None else batch.column(PERSON)
+        table = {"row": row, "items": lists, "person": person}
+        table |= {value: batch.column(name) for name, value in others.items()}
+        connection.register("batch", pa.table(table))
+        values = "".join(f", {value}::VARCHAR" for value in others.values())
+        connection.execute(
+            f"INSERT INTO held SELECT row, list_sort(items), person{values} FROM batch"
         )
-        connection.register("batch", table)
-        connection.execute("INSERT INTO held SELECT row, list_sort(items), person FROM batch")
         first += len(batch)
-    if tokens is not None and first != len(tokens):
-        raise TamperedError("the release and the private row map have different numbers of rows")
     return first
 
 
@@ -143,11 +196,6 @@ def _least_by(connection: duckdb.DuckDBPyConnection, items: list[int]) -> float:
     )
     assert found is not None
     return found
-
-
-def _tokens(people: Source) -> np.ndarray[Any, np.dtype[np.int64]]:
-    tokens = [batch.column(0).to_numpy() for batch in people.batches(["person"])]
-    return np.concatenate([np.zeros(0, dtype=np.int64), *tokens])
 
 
 def _lists(
@@ -267,11 +315,11 @@ def _parts(connection: duckdb.DuckDBPyConnection, m: int, signed: int) -> float 
         CREATE TABLE known AS
         SELECT id, unnest(items)::BIGINT AS item FROM patterns {lacks if signed else ""}""")
     connection.execute("""
-        CREATE TABLE several AS SELECT id, person FROM having_
+        CREATE TABLE repeated AS SELECT id, person FROM having_
         WHERE person IN (SELECT person FROM having_ GROUP BY person HAVING count(*) > 1)""")
     connection.execute("""
         CREATE TABLE alone AS SELECT id, count(*) AS own FROM having_
-        WHERE person NOT IN (SELECT person FROM several) GROUP BY id""")
+        WHERE person NOT IN (SELECT person FROM repeated) GROUP BY id""")
     found = [_one(connection, _rarest_of(size)) for size in range(1, m + 1)]
     return min((least for least in found if least is not None), default=None)
 
@@ -295,7 +343,7 @@ def _rarest_of(size: int) -> str:
                 FROM {parts} JOIN alone ON alone.id = known0.id GROUP BY ALL
                 UNION ALL
                 SELECT {part}, count(DISTINCT person) AS n
-                FROM {parts} JOIN several ON several.id = known0.id GROUP BY ALL
+                FROM {parts} JOIN repeated ON repeated.id = known0.id GROUP BY ALL
             ) GROUP BY {names}
         )"""
 

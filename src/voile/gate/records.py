@@ -12,6 +12,7 @@ A *record* is the multiset of the groups of joined rows. A row without joined ro
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.gate.finding import GateFinding, StatedAdversary
 from voile.gate.people_of_rows import ORDER
 
 if TYPE_CHECKING:
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
 
 WHOLE = "sum(times * a::HUGEINT) AS a, sum(times * b::HUGEINT) AS b"
 """The sums of the codes of a record's groups, with one code for each row."""
+PERSONS = (
+    "CREATE TABLE persons AS SELECT person, count(*) AS groups, min(g) AS g, "
+    f"sum(times)::BIGINT AS rows, {WHOLE} FROM pairs JOIN groups USING (g) GROUP BY person"
+)
+"""Make the table of people, from their groups with the number of rows in each, `times`."""
+SMALL_GROUP = 11
 LABELS, GROUP = "the labels", "g"
 """All labels of a row together: the name for an adversary, and the column of the table `rows`."""
 SAMPLED = 100_000
@@ -73,12 +81,15 @@ class RecordClasses:
 def count_records(
     columns: Mapping[str, str], connection: DuckDBPyConnection
 ) -> RecordClasses | None:
-    """Count people by the records that some columns join; None if they join no rows.
+    """Count people by the records that some columns join.
+
+    Returns None if they join no rows, or if no person has several rows in groups.
 
     Parameters
     ----------
     columns : the released columns, each with its column of the table `rows`.
-    connection : to a database with the tables `rows`, `groups` and `persons` of a release.
+    connection : to a database with the tables `rows` (g, person, columns), `groups` (g, and the
+        codes of `draw_codes`) and `persons` of a release.
 
     Guarantee: exact for these columns and their pairs, except for a chance of at most 2^-128 for
     each two records. Two sums of the groups' secret random codes represent a record; records with
@@ -87,6 +98,8 @@ def count_records(
     Cost: O(rows) for each column, and for each pair of columns that have a value in several rows of
     a person. DuckDB spills.
     """
+    if not _has_rows("persons WHERE rows > 1", connection):
+        return None
     if ORDER in columns and not _is_grouped(columns[ORDER], connection):
         columns = {name: value for name, value in columns.items() if name != ORDER}
     for name, value in columns.items():
@@ -96,6 +109,35 @@ def count_records(
     found = _count_parts(connection, joined) if joined else None
     connection.execute("DROP TABLE linked; DROP TABLE several")
     return found
+
+
+def draw_codes() -> str:
+    """Write the columns a and b: two random codes of 64 bits for each group, from a secret key."""
+    text = f"'{secrets.token_hex(16)} ' || g"
+    return f"md5_number_lower({text}) AS a, md5_number_upper({text}) AS b"
+
+
+def name_joiner(columns: Sequence[str], labels: str) -> StatedAdversary:
+    """Return the adversary who joins the rows of a person by released columns."""
+    joining = " and ".join(columns) + (" joins" if len(columns) == 1 else " join")
+    return StatedAdversary(f"knows {labels} of all rows of a person, which {joining}")
+
+
+def measure_records(records: RecordClasses, promised: int, labels: str) -> Iterator[GateFinding]:
+    """Yield the findings about people whose rows an adversary joins.
+
+    promised : the people who must share a record. labels : what the adversary knows of each row.
+    """
+    adversary = name_joiner(records.columns, labels)
+    yield adversary.finds("k_all_rows", records.k, "people")
+    counts = (
+        ("unique_all_rows", 2),
+        ("people_below_k", promised),
+        ("people_under_11", SMALL_GROUP),
+    )
+    for name, k in counts:
+        yield adversary.finds(name, records.count_people(k), "people", n=records.subjects)
+    yield adversary.finds("groups_under_11", records.count_classes(SMALL_GROUP), "groups")
 
 
 def _is_grouped(order: str, connection: DuckDBPyConnection) -> bool:

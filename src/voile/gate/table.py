@@ -12,14 +12,13 @@ A further adversary knows all rows of a person.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from voile.gate.finding import NOBODY, GateFinding, StatedAdversary, Unit
 from voile.gate.groups import Floats, PeopleAtRisk, PeopleOf, ReleasedGroups
-from voile.gate.records import RecordClasses
+from voile.gate.records import SMALL_GROUP, measure_records
 from voile.gate.sensitive import measure_sensitive
 
-SMALL_GROUP = 11
 RISK_WITHOUT = "prosecutor_mean_without"
 SOURCE = StatedAdversary("has the source", "release and source")
 ONE_ROW = StatedAdversary(
@@ -32,12 +31,6 @@ REGISTER = StatedAdversary(
 GROUP = StatedAdversary("knows that a person is in a group, and reads the group's sensitive values")
 EVERY_COLUMN = StatedAdversary("knows every released column of one row, except pseudonyms")
 LEVELS = ("distinct_l", "entropy_l")
-
-
-def all_rows(columns: Sequence[str]) -> StatedAdversary:
-    """Return the adversary who joins the rows of a person by released columns."""
-    joining = " and ".join(columns) + (" joins" if len(columns) == 1 else " join")
-    return StatedAdversary(f"knows the quasi-identifiers of all rows of a person, which {joining}")
 
 
 def measure_table(
@@ -69,7 +62,11 @@ def measure_table(
         *_of_groups(groups, register, suppressed),
         *(one for column in groups.columns.sensitive for one in _of_sensitive(groups, column)),
         *_of_every_column(groups.count_unique(), at_risk.subjects),
-        *(_of_small_groups(people, at_risk) if records is None else _of_records(records, k)),
+        *(
+            _of_small_groups(people, at_risk)
+            if records is None
+            else measure_records(records, k, "the quasi-identifiers")
+        ),
     )
 
 
@@ -148,19 +145,6 @@ def _of_small_groups(people: Floats, at_risk: PeopleAtRisk) -> Iterator[GateFind
     below = float(at_risk.people[at_risk.group < SMALL_GROUP].sum())
     yield ONE_ROW.finds("groups_under_11", (people < SMALL_GROUP).sum(), "groups")
     yield ONE_ROW.finds("people_under_11", below, "people", n=at_risk.subjects)
-
-
-def _of_records(records: RecordClasses, promised: int) -> Iterator[GateFinding]:
-    adversary = all_rows(records.columns)
-    yield adversary.finds("k_all_rows", records.k, "people")
-    counts = (
-        ("unique_all_rows", 2),
-        ("people_below_k", promised),
-        ("people_under_11", SMALL_GROUP),
-    )
-    for name, k in counts:
-        yield adversary.finds(name, records.count_people(k), "people", n=records.subjects)
-    yield adversary.finds("groups_under_11", records.count_classes(SMALL_GROUP), "groups")
 
 
 def _least(values: Floats) -> float:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError
 
@@ -145,6 +146,20 @@ class FitOptions(Options):
     )
 
 
+LEAST_WORDS = 3
+"""Distinct words of a reason."""
+
+
+def _check_reason(given: str) -> str:
+    """Refuse a reason of fewer than three distinct words of letters."""
+    if len(set(re.findall(r"[^\W\d_]{2,}", given.casefold()))) < LEAST_WORDS:
+        raise ValueError("a reason has at least three different words; state why it is acceptable")
+    return given
+
+
+Reason = Annotated[str, AfterValidator(_check_reason)]
+
+
 class ApplyOptions(Options):
     """The options of `apply` that all kinds of data share."""
 
@@ -242,6 +257,18 @@ def whole_path(thing: Any) -> Any:
         return thing.absolute()
     is_here = isinstance(thing, str) and os.path.exists(thing.partition("::")[0])
     return os.path.abspath(thing) if is_here else thing
+
+
+class AcceptingOptions(ApplyOptions):
+    """How a release is written if its joined rows may single out people."""
+
+    accept_risk: Reason | None = Field(
+        None,
+        description=(
+            "release although linked rows single out people, for this reason. The "
+            "report repeats the reason on its first line"
+        ),
+    )
 
 
 class PseudonymOptions(ApplyOptions):

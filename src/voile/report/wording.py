@@ -292,3 +292,14 @@ def circumstance(finding: Finding, audience: Audience) -> str:
     """
     at = format_note(finding.at, audience) if finding.at is not None else ""
     return ", ".join(filter(None, (finding.part, at)))
+
+
+def format_people(count: float, audience: Audience) -> str:
+    """Format a count of people; a public report gives no number from 1 to 10.
+
+    >>> format_people(3, "public"), format_people(3, "internal"), format_people(1234, "public")
+    ('fewer than 11', '3', '1,234')
+    """
+    if audience == "public" and is_few(count):
+        return f"fewer than {FEW}"
+    return f"{count:,.0f}"

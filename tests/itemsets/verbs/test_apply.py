@@ -14,11 +14,14 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.itemsets.module import ITEMSETS
 from voile.itemsets.verbs.choose import choose
+from voile.itemsets.verbs.criteria import CRITERIA
 from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
 from voile.itemsets.verbs.policies import EmptyPolicyWarning
+from voile.itemsets.verbs.report import sections
 from voile.itemsets.verbs.verify import verify
 from voile.release.choice import Choice
+from voile.release.criteria import worst_figure
 
 WORDS = {"role": "items", "as": "words"}
 TOWN = ["Pau"] * 6
@@ -58,6 +61,43 @@ def test_rows_of_few_people_do_not_keep_a_promise_of_many(tmp_path):
     chosen = choose(kit, Choice(max_risk=0.2))
     with pytest.raises(InfeasibleError, match="only 2 share an adversary"):
         written(kit, chosen, source(["tea"] * 6, who=list("aaabbb")), tmp_path / "r.csv")
+
+
+def test_joined_rows_that_single_people_out_are_refused_or_accepted(tmp_path):
+    """Of 12 people with tea, one has three rows: pseudonyms join them."""
+    who = [*"abcdefghijkl", "l", "l"]
+    kit = kit_of(["tea"] * 14, roles("who", who="identifier"), k=5, who=who)
+    chosen, read = choose(kit, Choice(max_risk=0.2)), source(["tea"] * 14, who=who)
+    key = tmp_path / "key"
+    key.write_text("ab" * 32)
+    key.chmod(0o600)
+
+    def apply(**options):
+        given = ApplyOptions(key_file=key, **options)
+        return ITEMSETS.apply(
+            kit, chosen, read, tmp_path / "r.csv", given, force=False, progress=silent
+        )
+
+    with pytest.raises(InfeasibleError, match="1 person has records that fewer than 5") as refused:
+        apply(pseudonyms=True)
+    assert "apply without --pseudonyms" in refused.value.instead
+    with pytest.raises(InfeasibleError, match="1 person has records") as refused:
+        apply(keep_order=True)
+    assert "apply without --keep-order" in refused.value.instead
+    reason = "the recipient knows no visits"
+    release = apply(pseudonyms=True, accept_risk=reason)
+    held = {check.says: check.holds for check in verify(release)}
+    assert held.pop("at least 5 people show the rows of any one person") is None
+    assert False not in held.values()
+    [summary] = [s for s in sections(release, (), audience="public") if s.first]
+    said = summary.blocks[0].paragraphs[0]
+    assert said.startswith("Accepted risk: fewer than 11 people have records that fewer than 5")
+    assert reason in said
+    worst = {
+        name: worst_figure(name, CRITERIA, release.public, ()).most
+        for name in ("re-identification", "singling-out")
+    }
+    assert worst == {"re-identification": 1, "singling-out": pytest.approx(0.92)}
 
 
 def test_who_it_is_never_leaves_whatever_its_role(tmp_path):

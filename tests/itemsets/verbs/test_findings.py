@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -139,3 +141,44 @@ def test_a_release_and_people_of_other_numbers_are_refused():
         people = open_source(pa.table({"person": np.arange(number)}))
         with pytest.raises(TamperedError):
             measure(release, people, policy)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_all_rows_of_a_person_equal_a_plain_recount_where_pseudonyms_join_them(seed):
+    """The number of rows is a fact, and equal rows count as often as they occur."""
+    rng = np.random.default_rng(seed)
+    whose = rng.integers(0, 12, int(rng.integers(2, 40)))
+    X = (rng.random((len(whose), 3)) < rng.choice([0.1, 0.5])).astype(int)
+    policy = [{"column": f"x{i}", "kind": "binary", "values": [""]} for i in range(3)]
+    cells = {f"x{i}": X[:, i] for i in range(3)}
+    release = open_source(pa.table({"id": [f"P{x}" for x in whose], **cells}))
+    found = measure(release, open_source(pa.table({"person": whose})), policy, k=3)
+    rows = defaultdict(list)
+    for person, row in zip(whose.tolist(), X.tolist(), strict=True):
+        rows[person].append(tuple(row))
+    records = {person: tuple(sorted(own)) for person, own in rows.items()}
+    times = Counter(records.values())
+    sizes = [times[own] for own in records.values()]
+    if len(rows) == len(whose):
+        assert "k_all_rows" not in found
+        return
+    unique = sizes.count(1)
+    assert found["k_all_rows"] == min(sizes)
+    assert found["unique_all_rows"] == unique
+    assert found["people_below_k"] == sum(n < 3 for n in sizes)
+    shown = 11 if 0 < unique <= 10 else unique
+    assert found["most_unique_all_rows"] == min(shown / len(sizes), 1)
+    assert "k_all_rows" not in measure(release, None, policy, k=3)
+
+
+def test_a_kept_order_or_column_joins_the_rows_of_a_person():
+    policy = [{"column": "a", "kind": "binary", "values": [""]}]
+    items, whose = [1, 1, 1, 1], np.array([0, 1, 2, 2])
+    alike = open_source(pa.table({"a": items}))
+    kept = open_source(pa.table({"a": items, "device": ["x", "y", "z", "z"]}))
+    some = open_source(pa.table({"a": items, "device": [None, None, "z", "z"]}))
+    people = open_source(pa.table({"person": whose}))
+    in_order = open_source(pa.table({"person": whose, "row": np.arange(4)}))
+    assert "k_all_rows" not in measure(alike, people, policy)
+    for release, persons in ((kept, people), (some, people), (alike, in_order)):
+        assert measure(release, persons, policy)["unique_all_rows"] == 1

@@ -426,7 +426,9 @@ def test_a_row_that_was_not_released_is_lost_and_makes_no_group(shown):
     else:
         release = release.drop(index=[*gone])
     roles = {"columns": {"age": "quasi", "sex": "quasi"}}
-    found = vt.assess(original, release, roles=roles, seed=1).figures
+    assessed = vt.assess(original, release, roles=roles, seed=1)
+    found = assessed.figures
+    assert (assessed.facts["boxes"], assessed.facts["disjoint"]) == (4, True)
     kept = [None if row in gone else label for row, label in enumerate(labels)]
     assert found["distribution"] == pytest.approx(_lost_by_eq_4(rows, kept, bands), rel=1e-9)
     groups = Counter((k, sex) for k, (_, sex) in zip(kept, rows, strict=True) if k)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, TypeAlias
@@ -19,6 +19,8 @@ from voile.data.roles import AS_IT_IS, Roles
 from voile.data.writer import BatchWriter
 from voile.gate.finding import GateFinding, figures_of
 from voile.gate.itemsets import measure_itemsets
+from voile.gate.people_of_rows import ORDER
+from voile.gate.promises import check_records
 from voile.itemsets.rows.forms import ColumnForm
 from voile.itemsets.rows.long_tables import RecordsSource, open_released, release_writer
 from voile.itemsets.rows.ranges import RangesForm
@@ -30,8 +32,10 @@ from voile.itemsets.verbs.policies import ItemsetsPolicy
 from voile.itemsets.verbs.report_data import STATING, report_data
 from voile.keys.pseudonyms import pseudonyms_of, without_subject
 from voile.keys.secret import Secret
+from voile.release.accepted_risk import ACCEPT
 from voile.release.choice import Chosen
 from voile.release.kit import StoredKit
+from voile.release.manifest import ACCEPTED
 from voile.release.outcomes import AsideRows, BatchOutcome, SourceBatch, WrittenRelease
 from voile.release.step import ApplyingStep, released_schema
 from voile.report.suppression import FEW
@@ -96,6 +100,7 @@ def prepare(
         lists=[name for name in schema.names if name in masks and kinds[name] == "items"],
         secret=secret,
         pseudonyms=options.pseudonyms,
+        accepted=options.accept_risk or options.override,
         judge=partial(judge_policy, content, policy, source, named=options.pseudonyms),
         content=content,
         policy=policy,
@@ -151,6 +156,7 @@ class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
 
     masks : by column that is published, which of its features are.
     pseudonyms : whether subjects are released under them.
+    accepted : the reason to release although joined rows single people out.
     """
 
     stating = STATING
@@ -159,6 +165,7 @@ class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
     policy: ItemsetsPolicy
     masks: Mapping[str, NDArray[np.bool_]]
     pseudonyms: bool
+    accepted: str | None
 
     @cached_property
     def forms(self) -> dict[str, ColumnForm]:
@@ -231,12 +238,24 @@ class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
             open_released(written.rows, items),
             written.people,
             items,
+            k=constraint.k,
             m=constraint.m,
             absences=constraint.absences,
             directory=written.scratch,
         )
         _check_promise(self.policy, figures_of(findings))
+        if self.accepted is None:
+            check_records(findings, constraint.k, instead=self._list_choices(findings))
         return findings
+
+    def _list_choices(self, findings: Sequence[GateFinding]) -> str:
+        """List the choices of a data holder if joined rows single people out."""
+        unjoined = "fit without the columns that join rows"
+        if self.pseudonyms:
+            unjoined = "apply without --pseudonyms"
+        elif any(ORDER in one.knows for one in findings):
+            unjoined = "apply without --keep-order"
+        return f"choose one: {unjoined}, release a source with one row of each person, or {ACCEPT}"
 
     def public_manifest(self, figures: Mapping[str, float], known: Seen) -> dict[str, Any]:
         """State each column's possible values, the promise, and the share of unique rows."""
@@ -256,6 +275,7 @@ class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
                 **_uniques(figures),
             },
             "constraints": {"k": constraint.k, "m": constraint.m, "absences": constraint.absences},
+            **({} if self.accepted is None else {ACCEPTED: self.accepted}),
         }
 
     def private_manifest(self, known: Seen) -> dict[str, Any]:
@@ -283,7 +303,8 @@ class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
 
 
 def _uniques(figures: Mapping[str, float]) -> dict[str, float]:
-    """Return the share of unique rows, unless it reveals that they are few."""
-    if 0 < figures["unique_rows"] < FEW or not figures["rows"]:
-        return {}
-    return {"unique_share": figures["unique_share"]}
+    """Return the share of unique rows, unless it reveals that they are few, and by all rows."""
+    shown = ["most_unique_all_rows"] * ("most_unique_all_rows" in figures)
+    if not 0 < figures["unique_rows"] < FEW and figures["rows"]:
+        shown.append("unique_share")
+    return {name: figures[name] for name in shown}

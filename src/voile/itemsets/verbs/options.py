@@ -90,7 +90,7 @@ class FitOptions(voile.release.options.FitOptions):
         return self
 
 
-class ApplyOptions(voile.release.options.ApplyOptions):
+class ApplyOptions(voile.release.options.AcceptingOptions):
     """How the release is written."""
 
     pseudonyms: bool = Field(

@@ -14,6 +14,7 @@ from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE
 from voile.itemsets.verbs.options import AXES
 from voile.itemsets.verbs.report_data import MOST, STATING, by_utility, report_data
 from voile.itemsets.verbs.report_features import features_section, list_features
+from voile.release.accepted_risk import explain_accepted
 from voile.release.kit import StoredKit
 from voile.release.manifest import StoredRelease
 from voile.release.shown import facts_for
@@ -153,11 +154,16 @@ def _summary(
         shown.append(_classification(chosen, data["before"]))
     prose = (Prose(tuple(_describe_choice(chosen, data["found"]))),) if chosen else ()
     asked = public["constraints"]
+    known = _describe_knowledge(asked, numbered=numbered)
     promise = (
-        f"An adversary who knows {_describe_knowledge(asked, numbered=numbered)} finds "
-        f"at least {asked['k']:,} matching people in the release."
+        f"An adversary who knows {known}{' in one row' * ('most_unique_all_rows' in figures)} "
+        f"finds at least {asked['k']:,} matching people in the release."
     )
-    blocks = (Prose((promise,)), Figures(tuple(shown)), *prose)
+    if "most_unique_all_rows" in figures:
+        meaning = "no other person has the same joined rows; counts of 1 to 10 are rounded up"
+        shown.append(Figure("Unique by all rows", share(figures["most_unique_all_rows"]), meaning))
+    accepted = tuple(explain_accepted(public, counted, audience))
+    blocks = (Prose((*accepted, promise)), Figures(tuple(shown)), *prose)
     return Section("summary", "In short", blocks, first=True)
 
 

@@ -9,7 +9,7 @@ from voile.gate.finding import figures_of
 from voile.gate.itemsets import measure_itemsets
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.long_tables import open_released
-from voile.release.manifest import StoredRelease
+from voile.release.manifest import ACCEPTED, StoredRelease
 from voile.release.verify import ReleaseCheck, check_recount, has_columns
 
 LEFT = "not counted again: it takes the source, or what fit measured of it"
@@ -33,6 +33,7 @@ def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
                 source,
                 release.people(),
                 policy,
+                k=constraint.k,
                 m=constraint.m,
                 absences=constraint.absences,
             )
@@ -52,4 +53,8 @@ def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
             f"at k = {constraint.k}, at least so many {unit} are in the same intervals of numbers"
         )
         yield ReleaseCheck(said, found["interval_anonymity"] >= constraint.k)
+    if "k_all_rows" in found:
+        accepted, shared = public.get(ACCEPTED) is not None, found["k_all_rows"] >= constraint.k
+        said = f"at least {constraint.k} people show the rows of any one person"
+        yield ReleaseCheck(said, None if accepted and not shared else shared)
     yield from check_recount(release, found, left=LEFT)

@@ -145,18 +145,21 @@ def _read_cell(
 
 @dataclass(frozen=True, eq=False)
 class ForeignCodebook(BriefRepr):
-    """All generalised columns of a release, and its distinct leaves (b, q) by cell numbers."""
+    """All generalised columns of a release, and its distinct leaves (b, q) by cell numbers.
+
+    A row with only suppressed cells is in no leaf, unless the release has no other rows.
+    """
 
     columns: tuple[ForeignColumn, ...]
     boxes: Codes
 
     @classmethod
-    def of(
-        cls, columns: Sequence[ForeignColumn], codes: Codes
-    ) -> tuple[ForeignCodebook, NDArray[np.intp]]:
-        """Return the codebook, and the leaf of each released row."""
-        boxes, place = distinct_rows(codes)
-        return cls(tuple(columns), boxes), place
+    def of(cls, columns: Sequence[ForeignColumn], codes: Codes) -> ForeignCodebook:
+        """Return the codebook of released rows."""
+        boxes, _ = distinct_rows(codes)
+        cells = [one.how[own] for one, own in zip(columns, boxes.T, strict=True)]
+        shown = (np.array(cells) != SUPPRESSED_CELL).any(axis=0)
+        return cls(tuple(columns), boxes[shown] if shown.any() else boxes)
 
     @property
     def quasi(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from voile.gate.finding import NOBODY, GateFinding, figures_of
 from voile.gate.people_of_rows import ORDER
 from voile.gate.promises import TableLimits, check_records, promised_people
 from voile.gate.safe_harbor import SAFE_HARBOR_FOUND
+from voile.release.accepted_risk import PROMISED_PEOPLE
 from voile.release.choice import Chosen
 from voile.release.draws import ReleaseDraws
 from voile.release.kit import StoredKit
@@ -49,7 +50,7 @@ from voile.tables.verbs.measure_release import (
 )
 from voile.tables.verbs.one_row import other_rows
 from voile.tables.verbs.options import ApplyOptions
-from voile.tables.verbs.person_records import PROMISED_PEOPLE, list_choices
+from voile.tables.verbs.person_records import list_choices
 from voile.tables.verbs.person_rows import ALONE, BoxedRows, find_row_boxes, refuse_row_options
 from voile.tables.verbs.placed_rows import measure_against_source
 from voile.tables.verbs.promises import LEAST_IMPLIED, least_of

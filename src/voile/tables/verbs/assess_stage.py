@@ -94,8 +94,7 @@ class ForeignTablesStage(TablesStage):
             columns.append(replace(column, is_bounded=len(own) == len(BOUNDS)))
             codes.append(numbers)
         stacked = np.column_stack(codes).astype(np.int32)
-        book, _ = ForeignCodebook.of(columns, stacked)
-        return book, stacked
+        return ForeignCodebook.of(columns, stacked), stacked
 
     @cached_property
     def released_as(self) -> dict[str, tuple[str, ...]]:

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 import voile.release.options
 from voile.data.places import DescribedPlace, RowsPlace
 from voile.keys.pseudonyms import purpose_of
-from voile.release.options import PseudonymOptions
+from voile.release.options import AcceptingOptions, PseudonymOptions
 
 AXES = {"risk": "risk", "loss": "loss"}
 """The names of risk and loss."""
-
-
-LEAST_WORDS = 3
-"""The least number of distinct words in a reason."""
-
-
-def _check_reason(given: str) -> str:
-    """Raise an error for a reason of fewer than three distinct words of letters."""
-    if len(set(re.findall(r"[^\W\d_]{2,}", given.casefold()))) < LEAST_WORDS:
-        raise ValueError("a reason has at least three different words; state why it is acceptable")
-    return given
-
-
-Reason = Annotated[str, AfterValidator(_check_reason)]
 
 
 class FitOptions(voile.release.options.FitOptions):
@@ -192,7 +177,7 @@ class FitOptions(voile.release.options.FitOptions):
     )
 
 
-class ApplyOptions(PseudonymOptions):
+class ApplyOptions(PseudonymOptions, AcceptingOptions):
     """Options for writing the release."""
 
     bounds: bool = Field(False, description="write two bound columns instead of one label")
@@ -227,13 +212,6 @@ class ApplyOptions(PseudonymOptions):
         False,
         description=(
             "release one random row of each person, or another row if a group is too small"
-        ),
-    )
-    accept_risk: Reason | None = Field(
-        None,
-        description=(
-            "release although linked rows single out people, for this reason. The "
-            "report repeats the reason on its first line"
         ),
     )
     recipient: str | None = Field(

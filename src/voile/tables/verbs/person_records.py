@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from voile.release.accepted_risk import ACCEPT
 from voile.report.wording import join_names
 
-PROMISED_PEOPLE = "promised_people"
-"""The public manifest's key for the number of people who must share all rows of a person."""
 ROWS_ALONE = (
     *("population", "sampled", "fraction", "risk", "loss", "outcomes", "method", "chain_order"),
     *("bisect_risk", "start_from", "evaluations", "seconds", "lower_bound_seconds", "analysis"),
@@ -16,7 +15,6 @@ ROWS_ALONE = (
     *("vintage", "on"),
 )
 """Options that only policies per row support."""
-ACCEPT = "apply with --accept-risk REASON, which the report repeats on its first line"
 
 
 def list_choices(

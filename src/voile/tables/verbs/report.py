@@ -9,6 +9,7 @@ from typing import Any
 from voile.core.evidence import Evidence
 from voile.core.evidence import Heading as Question
 from voile.gate.analysts import QUERY_ERROR
+from voile.release.accepted_risk import explain_accepted
 from voile.release.choice import Choice
 from voile.release.found_values import describe_values
 from voile.release.kit import StoredKit
@@ -44,7 +45,6 @@ from voile.tables.verbs.wording import (
     describe_loss,
     describe_matches,
     describe_risk,
-    explain_accepted,
     explain_choice,
     explain_empty_boxes,
     explain_regrowing,

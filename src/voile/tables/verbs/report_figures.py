@@ -9,12 +9,19 @@ from voile.gate.source_risks import find_source_figures
 from voile.gate.table import RISK_WITHOUT
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
 from voile.report.suppression import FEW
-from voile.report.wording import join_names, needs_suppression, share, share_and_odds, share_of
+from voile.report.wording import (
+    format_people,
+    join_names,
+    needs_suppression,
+    share,
+    share_and_odds,
+    share_of,
+)
 from voile.tables.people.counted_boxes import ASSUMPTION
 from voile.tables.policies.loss_bound import OPTIMAL
 from voile.tables.scoring.catalogue import MEASURES
 from voile.tables.scoring.disclosure import OF_SENSITIVE, of_column
-from voile.tables.verbs.wording import describe_matches, format_expected, format_people
+from voile.tables.verbs.wording import describe_matches, format_expected
 
 ROWS = (
     "expected_matches",

@@ -9,6 +9,7 @@ from voile.core.errors import TamperedError
 from voile.core.rounding import round_number
 from voile.gate.finding import figures_of
 from voile.gate.promises import promises_of
+from voile.release.accepted_risk import PROMISED_PEOPLE
 from voile.release.manifest import ACCEPTED, StoredRelease
 from voile.release.verify import ReleaseCheck, check_recount, has_columns, has_rows
 from voile.tables.recoding.boxes import BoxCodebook, read_codebook
@@ -20,7 +21,6 @@ from voile.tables.verbs.measure_release import (
     count_least_implied,
     measure_release,
 )
-from voile.tables.verbs.person_records import PROMISED_PEOPLE
 from voile.tables.verbs.promises import least_of
 
 PROMISES = {

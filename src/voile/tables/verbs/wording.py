@@ -10,27 +10,13 @@ from voile.data.roles import AS_IT_IS
 from voile.data.roles import FEW as FEW_NAMES
 from voile.gate.source_risks import find_source_figures
 from voile.release.choice import Choice
-from voile.release.manifest import ACCEPTED
 from voile.report.sections import CHOSEN, Audience, Figure
-from voile.report.suppression import FEW, is_few
 from voile.report.wording import is_hidden, join_names, odds, share, share_of, size
 from voile.tables.scoring.named_measures import DEFAULTS, Kind
-from voile.tables.verbs.person_records import PROMISED_PEOPLE
 
 NOTHING = 1e-9  # losses below this are rounding errors
 RELATIVE = "relative risk"
 CALLED = {"safe-harbor": "Safe Harbor", "chosen": CHOSEN}
-
-
-def format_people(count: float, audience: Audience) -> str:
-    """Return a count of people as text. A public report contains no number from 1 to 10.
-
-    >>> format_people(3, "public"), format_people(3, "internal"), format_people(1234, "public")
-    ('fewer than 11', '3', '1,234')
-    """
-    if audience == "public" and is_few(count):
-        return f"fewer than {FEW}"
-    return f"{count:,.0f}"
 
 
 def highest_risk(risk: float) -> Figure:
@@ -70,23 +56,6 @@ def describe_matches(matches: float) -> str:
 def count_among(matches: float, people: str) -> str:
     """Return an expected number of people among others, as text."""
     return f"{'about ' * (matches >= 0.1)}{format_expected(matches)} of the {people} people"
-
-
-def explain_accepted(
-    public: Mapping[str, Any], figures: Mapping[str, float], audience: Audience
-) -> Iterator[str]:
-    """Yield the risk that the data holder accepted, and the reason, if there is one."""
-    reason = public.get(ACCEPTED)
-    if reason is None:
-        return
-    people = figures.get("people_below_k")
-    whom = (
-        "some people have" if people is None else f"{format_people(people, audience)} people have"
-    )
-    yield (
-        f"Accepted risk: {whom} records that fewer than {public[PROMISED_PEOPLE]} people share, "
-        f"because a released column joins the rows of a person. The data holder's reason: {reason}"
-    )
 
 
 def explain_choice(choice: Choice, risk: str = RELATIVE, *, edited: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Each headline figure of an itemsets release and of a study equals a recount with pandas."""
+"""Each headline figure of a release and of a study equals a recount with pandas."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.contracts import recount_releases
+from tests.contracts.recount_releases import (
+    recount_documents,
+    recount_joined_rows,
+    recount_messages,
+    recount_table,
+)
 from tests.gate import recount_parts
 from tests.gate.recount_parts import KnownPart, recount_itemsets, recount_study
 from tests.study.made import roles_of, write_key
 
 import voile.itemsets
+import voile.tables
 from voile.study import Study
 
 ELSEWHERE = {
@@ -28,8 +36,9 @@ ELSEWHERE = {
 """Figures of texts, and of the value search and the attack by dates, which have other twins."""
 
 
-def test_the_recount_imports_nothing_of_voile():
-    tree = ast.parse(Path(recount_parts.__file__).read_text(encoding="utf-8"))
+@pytest.mark.parametrize("module", [recount_parts, recount_releases])
+def test_the_recount_imports_nothing_of_voile(module):
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     names = {
         name
         for node in ast.walk(tree)
@@ -40,6 +49,59 @@ def test_the_recount_imports_nothing_of_voile():
     }  # fmt: skip
     assert "pandas" in names
     assert not any("voile" in name for name in names)
+
+
+def read_release(release):
+    """Return the released rows as text, and the source's row of each."""
+    rows = pd.read_csv(release.path, dtype=str, keep_default_na=False, na_values=[""])
+    private = Path(f"{release.path}.private", "rows.parquet")
+    return rows, pd.read_parquet(private)["row"].to_numpy()
+
+
+def columns_of(release, role):
+    return [one["column"] for one in release.public["columns"] if one["role"] == role]
+
+
+def test_a_release_of_each_kind_counted_again(case, tmp_path):
+    if case.kind == "itemsets":
+        pytest.skip("the next test counts itemsets")
+    release = case.apply(tmp_path / "release.csv")
+    rows, numbers = read_release(release)
+    source = case.table.to_pandas().iloc[numbers].reset_index(drop=True)
+    if case.kind == "tables":
+        found = recount_table(rows, columns_of(release, "quasi"), source["person"])
+    elif case.kind == "documents":
+        found = recount_documents(rows, source, columns_of(release, "text"))
+    else:
+        readings = (["pulse", "pressure"], ["mood"])
+        found = recount_messages(rows, source["ill"], source["person"], *readings)
+    figures = release.private["figures"]
+    assert {name: figures[name] for name in found} == pytest.approx(found, rel=1e-9)
+
+
+def test_a_table_with_pseudonyms_counted_again(tmp_path):
+    rng = np.random.default_rng(4)
+    who = np.concatenate([np.arange(200), rng.integers(0, 200, 150)])
+    age, sex = rng.integers(20, 80, len(who)), rng.choice(["F", "M"], len(who))
+    source = pd.DataFrame({"who": [f"P{n}" for n in who], "age": age, "sex": sex})
+    write_key(tmp_path)
+    roles = {"subject": "who", "columns": {"who": "identifier", "age": "quasi", "sex": "quasi"}}
+    for promise, reason in (("row", "the joined rows are counted again"), ("person", None)):
+        kit = voile.tables.fit(source, roles=roles, k=4, promise=promise, seed=1)
+        release = kit.apply(
+            kit.choose(least_loss=True),
+            source,
+            tmp_path / f"{promise}.csv",
+            key_file=tmp_path / "study.key",
+            accept_risk=reason,
+        )
+        rows, numbers = read_release(release)
+        labels = ["age", "sex"]
+        found = recount_table(rows, labels, source["who"].iloc[numbers].reset_index(drop=True))
+        found |= recount_joined_rows(rows, labels, "who", 4)
+        figures = release.private["figures"]
+        assert {name: figures[name] for name in found} == pytest.approx(found, rel=1e-9)
+        assert (found["people_below_k"] > 0) == (promise == "row")
 
 
 @pytest.mark.parametrize(("seed", "k", "m"), [(1, 4, None), (2, 3, 2), (3, 5, 1)])
@@ -54,15 +116,18 @@ def test_an_itemsets_release_counted_again(tmp_path, seed, k, m):
     roles = {"subject": "person", "columns": {"person": "identifier", **items}}
     known = {} if m is None else {"m": m}
     kit = voile.itemsets.fit(source, roles=roles, k=k, **known)
-    options = {"pseudonyms": True, "key_file": tmp_path / "study.key"}
+    options = {
+        "pseudonyms": True,
+        "key_file": tmp_path / "study.key",
+        "accept_risk": "each joined row is counted again",
+    }
     release = kit.apply(kit.choose(least_loss=True), source, tmp_path / "out.parquet", **options)
     rows = pd.read_parquet(release.path)
     items = [name for name in rows.columns if name.startswith("drug_")]
     assert items
     [person] = set(rows.columns) - set(items)
-    found = recount_itemsets(rows, person, most=m)
-    stated = {name: release.private["figures"][name] for name in found}
-    assert stated == pytest.approx(found)
+    found = recount_itemsets(rows, person, k, most=m)
+    assert release.private["figures"] == pytest.approx(found)
     assert found["anonymity"] >= k
     released, whole = (
         Counter(own[items].astype(int).itertuples(index=False, name=None)) for own in (rows, source)
