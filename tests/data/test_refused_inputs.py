@@ -38,7 +38,9 @@ def test_a_file_of_another_format_is_named_as_one(tmp_path: Path, one: Any, end:
     content = one.start + b"\n" + b"a,b\n1,2\n" * 9
     path = tmp_path / f"a{end}"
     path.write_bytes(gzip.compress(content) if end.endswith(".gz") else content)
-    with pytest.raises(VoileError, match=f"^{path.name}: the file contains {one.format}.*; {one.remedy}$"):
+    with pytest.raises(
+        VoileError, match=f"^{path.name}: the file contains {one.format}.*; {one.remedy}$"
+    ):
         open_source(path)
 
 

@@ -95,9 +95,11 @@ class DocumentsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"])
     @property
     def attack(self) -> verb.Attack[AttackOptions]:
         """Train on the released text, and inspect tokens in ranked order."""
-        from voile.documents.verbs.attack import attack
+        from voile.documents.attack.foreign import read_foreign
+        from voile.documents.model.start.known.tables import read_known
+        from voile.documents.verbs.attack import DocumentAttacks
 
-        return attack
+        return DocumentAttacks(read_foreign, read_known).attack
 
     @property
     def report(self) -> verb.ReportSections:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from voile.documents.acceptance.limits import Floats
 from voile.documents.model.committee.committee import TokenCommittee
 from voile.documents.model.committee.publication import BATCH
-from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.published import PublishedDocument
 from voile.documents.replacements.removal import RemovalReason
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import TextTokens, are_signs

@@ -27,6 +27,10 @@ BUILT_IN = "built in"
 # Small words within surnames: they are neither a name by themselves nor distinguished from one.
 _PARTICLES = "de del la las los san santa da das do dos di du le van von der den ter zu al el ibn"
 PARTICLES = frozenset(_PARTICLES.split())
+# They say who is spoken of only together with a name, and keep the gender.
+_TITLES = """
+    mr mrs ms miss mx dr dra drs prof sr sra srta jr ii iii iv phd md rn esq sir madam mister"""
+TITLES = frozenset(_TITLES.split())
 _WORDS = re.compile(r"[^\W\d_]+")
 _MIXED = re.compile(r"[^\W\d_]*[A-Za-z][^\W\d_]*")
 

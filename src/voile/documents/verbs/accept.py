@@ -27,20 +27,20 @@ from voile.documents.model.committee.committee import TokenCommittee
 from voile.documents.model.content import DocumentsContent
 from voile.documents.model.own_models import with_models
 from voile.documents.model.policies import DocumentsPolicy
+from voile.documents.model.quantities import ACCEPTANCE
 from voile.documents.options import AcceptOptions
 from voile.documents.replacements.published import RemovalReplacer
 from voile.documents.reviewing.local_page import page_server, types_on_page
 from voile.documents.reviewing.store import ReviewStore
-from voile.documents.text.corpus import Corpus
 from voile.documents.text.files_source import FilesSource
 from voile.documents.text.reader import DocumentReader
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.text.source import open_source
 from voile.documents.verbs import acceptance_answers
 from voile.documents.verbs.acceptance_folder import LINES, STATE, ReadingCourse, ReadingState
 from voile.documents.verbs.mend import mend
 from voile.documents.verbs.released import check_texts, pair_documents
 from voile.documents.verbs.removals import REMOVALS
-from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.keys.random import ProtectiveRandom
 from voile.keys.secret import Secret
 from voile.release.evidence import READ, AttackResults, default_place, find_evidence, write_evidence
@@ -149,7 +149,7 @@ class _AcceptScene:
         policy = DocumentsPolicy(**chosen)
         committee = with_models(content.committee(policy), options.model)
         annotated = source.columns.keys() >= {*reading.roles.of("label")}
-        documents = Corpus(reading.read_documents(source, annotated=annotated))
+        documents = DocumentSequence(reading.read_documents(source, annotated=annotated))
         own = (release, kit, content, policy, committee, source, reading.texts, documents)
         return cls(*own, writer)
 

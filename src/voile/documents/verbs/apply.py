@@ -27,11 +27,11 @@ from voile.documents.model.committee.worker import (
 from voile.documents.model.content import DocumentsContent
 from voile.documents.model.own_models import publish_models
 from voile.documents.model.policies import ANNOTATED, MODELS, DocumentsPolicy
+from voile.documents.model.quantities import STATING
 from voile.documents.options import ApplyOptions
 from voile.documents.patterns.pattern import PatternFinder
 from voile.documents.replacements.names import BUILT_IN
-from voile.documents.replacements.published import RemovalReplacer
-from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.published import PublishedDocument, RemovalReplacer
 from voile.documents.replacements.removal import RemovalReason
 from voile.documents.text.document import Document
 from voile.documents.text.files_source import FilesSource
@@ -50,7 +50,7 @@ from voile.documents.verbs.new_notes import choose_for_notes
 from voile.documents.verbs.recipe import make_recipe, pattern_names
 from voile.documents.verbs.removals import REMOVALS, REMOVED, removals_of
 from voile.documents.verbs.replacer import language_of
-from voile.documents.verbs.report_data import STATING, report_data
+from voile.documents.verbs.report_data import report_data
 from voile.gate.dates_left import measure_dates_left
 from voile.gate.documents import MARK, UNITS, find_no_documents, measure_documents
 from voile.gate.finding import GateFinding, figures_of

@@ -19,8 +19,7 @@ from voile.documents.model.quantities import LEFT, REMOVED
 from voile.documents.model.start.known.known_values import KnownValues
 from voile.documents.model.start.known.tables import read_known
 from voile.documents.options import AssessOptions
-from voile.documents.replacements.published import PublishedText
-from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.published import PublishedDocument, PublishedText
 from voile.documents.text.document import Document, Span
 from voile.documents.text.files_source import FilesSource
 from voile.documents.text.formats.tables import source_documents

@@ -20,11 +20,12 @@ from voile.data.files.memory import AnyPath
 from voile.data.formats.folders import DOCX, FILE, TEXT, FolderWriter
 from voile.data.opening import open_released
 from voile.documents.acceptance.kept import READER, Pair
+from voile.documents.model.quantities import ACCEPTANCE, STATING
 from voile.documents.options import ApplyOptions
 from voile.documents.replacements.kinds import kind_of, safe_label
 from voile.documents.replacements.marks import LabelMarks
-from voile.documents.replacements.published import RemovalReplacer
-from voile.documents.replacements.published_document import PublishedDocument, publish
+from voile.documents.replacements.published import PublishedDocument, RemovalReplacer
+from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.spans import settle_spans
 from voile.documents.text.files_source import FilesSource
@@ -32,7 +33,6 @@ from voile.documents.verbs.files import WORD, DocumentCells, schema_of
 from voile.documents.verbs.released import released_names, rows_shown
 from voile.documents.verbs.removals import REMOVALS, REMOVED, edit_row
 from voile.documents.verbs.replacer import make_replacer_of
-from voile.documents.verbs.report_data import ACCEPTANCE, STATING
 from voile.gate.documents import measure_documents
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.gate.kept_words import measure_kept_words

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from voile.documents.text.corpus import Corpus
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.words.tokens import TextTokens, TokenNumbers, token_labels, tokenise
 
 Places = NDArray[np.intp]
@@ -29,7 +29,7 @@ class OutsideWords:
     subjects: int  # how many there are
 
     @classmethod
-    def of(cls, corpus: Corpus) -> OutsideWords:
+    def of(cls, corpus: DocumentSequence) -> OutsideWords:
         """Read a corpus. Cost: O(characters)."""
         tokens = tokenise(document.text for document in corpus)
         known = TokenNumbers()

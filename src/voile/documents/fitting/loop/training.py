@@ -15,7 +15,7 @@ from voile.documents.model.committee.committee import number_marks, put_marks
 from voile.documents.model.committee.removals import Types
 from voile.documents.patterns.gazetteers import gazetteer_words
 from voile.documents.replacements.marks import mark
-from voile.documents.text.corpus import Corpus
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.words import tokens as words
 from voile.documents.words.features import FeatureExtractor, FeatureSpace
 from voile.documents.words.subjects import number_subjects, split_into_folds
@@ -38,7 +38,7 @@ class TrainingText:
     @classmethod
     def of(
         cls,
-        corpus: Corpus,
+        corpus: DocumentSequence,
         *,
         lists: Mapping[str, Iterable[str]] | None = None,
         public: words.Lists | None = None,
