@@ -8,6 +8,8 @@ from voile.data.files.outputs import WORK
 from voile.release.own_verbs import OwnVerb, RunVerb
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from voile.documents.options import (
         AcceptOptions,
         ForecastOptions,
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
         ReaderOptions,
         ReviewOptions,
     )
+    from voile.documents.replacements.published import RemovalReplacer
+    from voile.release.kit import StoredKit
+    from voile.release.manifest import StoredRelease
+    from voile.release.own_verbs import EndedVerb, VerbReporter
 
 
 def _init_options() -> type[InitOptions]:
@@ -60,9 +66,37 @@ def _accept_options() -> type[AcceptOptions]:
 
 
 def _load_accept() -> RunVerb[AcceptOptions]:
-    from voile.documents.verbs.accept import accept
-
     return accept
+
+
+def accept(
+    options: AcceptOptions,
+    reporter: VerbReporter,
+    *,
+    kit: StoredKit | str,
+    release: StoredRelease | str,
+    source: object,
+    table: str | None,
+    encoding: str | None,
+    writer: Callable[[RemovalReplacer], RemovalReplacer] | None = None,
+) -> EndedVerb:
+    """Open the source of a release, and go on with the reading of the release."""
+    from voile.documents.reviewing.local_page import page_server
+    from voile.documents.text.source import open_source
+    from voile.documents.verbs.accept import accept as accept_opened
+    from voile.documents.verbs.replacer import make_replacer_of
+
+    origin = open_source(source, table=table, encoding=encoding)
+    return accept_opened(
+        options,
+        reporter,
+        kit=kit,
+        release=release,
+        source=origin,
+        page_server=page_server,
+        make_replacer=make_replacer_of,
+        writer=writer,
+    )
 
 
 def _reader_options() -> type[ReaderOptions]:

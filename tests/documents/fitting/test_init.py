@@ -25,8 +25,8 @@ from voile.documents.model.policies import UncheckedWarning
 from voile.documents.module import DOCUMENTS
 from voile.documents.options import ApplyOptions
 from voile.documents.text.formats.file import UnreadWarning
+from voile.documents.verbs.known import find_known
 from voile.documents.verbs.new_notes import NoveltyWarning
-from voile.documents.verbs.recipe import known_values
 from voile.documents.words.features import BLOCKS
 from voile.release.found_values import VALUES_FOUND
 from voile.release.kit import StoredKit
@@ -203,7 +203,7 @@ def test_damaged_known_values_are_refused():
     tables = {**kit.tables, "known": kit.tables["known"].drop(["kind"])}
     content = DocumentsContent.of(StoredKit(kit.kind, kit.visibility, kit.facts, tables))
     with pytest.raises(DamagedError, match="known values"):
-        known_values(content, ApplyOptions())
+        find_known(content, ApplyOptions())
 
 
 def test_the_same_seed_gives_the_same_kit():

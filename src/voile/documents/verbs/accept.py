@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError, name_kind
 from voile.data import Source
@@ -28,14 +28,14 @@ from voile.documents.model.content import DocumentsContent
 from voile.documents.model.own_models import with_models
 from voile.documents.model.policies import DocumentsPolicy
 from voile.documents.model.quantities import ACCEPTANCE
-from voile.documents.options import AcceptOptions
+from voile.documents.options import AcceptOptions, ApplyOptions
+from voile.documents.replacements.names import Language
 from voile.documents.replacements.published import RemovalReplacer
-from voile.documents.reviewing.local_page import page_server, types_on_page
+from voile.documents.reviewing.line import types_on_page
 from voile.documents.reviewing.store import ReviewStore
 from voile.documents.text.files_source import FilesSource
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.sequence import DocumentSequence
-from voile.documents.text.source import open_source
 from voile.documents.verbs import acceptance_answers
 from voile.documents.verbs.acceptance_folder import LINES, STATE, ReadingCourse, ReadingState
 from voile.documents.verbs.mend import mend
@@ -51,6 +51,7 @@ from voile.release.scoring import private_manifest_of
 
 SURE = frozenset({"known", "list"})
 """Kinds of reasons that remove only certain identifiers."""
+ServePage: TypeAlias = Callable[..., None]
 LOCK = "acceptance.lock"
 """The lock of the command that goes on with a reading, from its first look to its last."""
 
@@ -61,20 +62,21 @@ def accept(
     *,
     kit: StoredKit | str,
     release: StoredRelease | str,
-    source: object,
-    table: str | None,
-    encoding: str | None,
+    source: Source,
+    page_server: Callable[[], ServePage],
+    make_replacer: Callable[[ApplyOptions, Language], RemovalReplacer],
     writer: Callable[[RemovalReplacer], RemovalReplacer] | None = None,
 ) -> EndedVerb:
     """Go on with the reading of a release as far as answers are at hand; see `AcceptOptions`.
 
+    page_server : returns the function that serves the local page, if a person reads on it.
+    make_replacer : returns the replacer of mended texts.
     writer : makes the replacer of mended texts of the release's own, where apply had another.
     """
     goal = AcceptanceGoal(options.at_most, options.per, options.confidence)
     opened = release if isinstance(release, StoredRelease) else _open_release(release)
     made_by = kit if isinstance(kit, StoredKit) else StoredKit.load(kit, "documents")
-    origin = open_source(source, table=table, encoding=encoding)
-    scene = _AcceptScene.of(opened, made_by, origin, options, writer)
+    scene = _AcceptScene.of(opened, made_by, source, options, make_replacer, writer)
     if options.plan:
         return _report_plan(scene, goal, options, reporter)
     serve = page_server() if options.answers is None else None
@@ -107,6 +109,7 @@ class _AcceptScene:
     source: Source
     texts: Sequence[str]
     documents: Any  # the source's, a corpus
+    make_replacer: Callable[[ApplyOptions, Language], RemovalReplacer]
     writer: Callable[[RemovalReplacer], RemovalReplacer] | None
 
     @classmethod
@@ -116,6 +119,7 @@ class _AcceptScene:
         kit: StoredKit,
         source: Source,
         options: AcceptOptions,
+        make_replacer: Callable[[ApplyOptions, Language], RemovalReplacer],
         writer: Callable[[RemovalReplacer], RemovalReplacer] | None,
     ) -> _AcceptScene:
         """Check that they belong together.
@@ -151,7 +155,7 @@ class _AcceptScene:
         annotated = source.columns.keys() >= {*reading.roles.of("label")}
         documents = DocumentSequence(reading.read_documents(source, annotated=annotated))
         own = (release, kit, content, policy, committee, source, reading.texts, documents)
-        return cls(*own, writer)
+        return cls(*own, make_replacer, writer)
 
     @cached_property
     def pairs(self) -> Sequence[Pair]:
@@ -230,9 +234,10 @@ class _GoingReading:
     def mend(self, facts: Mapping[str, Any], public: Mapping[str, Any] | None) -> None:
         """Write the release without the finds so far, and with these facts of the reading."""
         scene, found = self.scene, self.course.removals()
-        given = (facts, public, self._key_file, asdict(self.state.goal), scene.writer)
+        given = (facts, public, self._key_file, asdict(self.state.goal))
+        how = (scene.make_replacer, scene.writer)
         attacked = [one for one in find_evidence(scene.release, self.secret) if one.attack != READ]
-        made = mend(scene.release, scene.source, scene.texts, scene.pairs, found, *given)
+        made = mend(scene.release, scene.source, scene.texts, scene.pairs, found, *given, *how)
         if attacked and made.public["sha256"] != scene.release.public["sha256"]:
             self._insist("evidence of the release as it was is gone: attack it again")
         self.state = replace(self.state, now=made.public["sha256"])
@@ -368,7 +373,7 @@ def _is_answered(folder: Path) -> bool:
         return bool(store.answers())
 
 
-def _serve_lines(going: _GoingReading, serve: Callable[..., None], options: AcceptOptions) -> None:
+def _serve_lines(going: _GoingReading, serve: ServePage, options: AcceptOptions) -> None:
     """Show what waits on the local page, and what waits then, until its reader ends it."""
     serve(
         going.store,

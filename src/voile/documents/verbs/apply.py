@@ -47,9 +47,14 @@ from voile.documents.text.reader import (
 from voile.documents.verbs.disclosed import disclosing
 from voile.documents.verbs.files import PATH, DocumentCells, DocumentFiles
 from voile.documents.verbs.new_notes import choose_for_notes
-from voile.documents.verbs.recipe import make_recipe, pattern_names
+from voile.documents.verbs.recipe import (
+    FindKnown,
+    MakeReplacer,
+    language_of,
+    make_recipe,
+    pattern_names,
+)
 from voile.documents.verbs.removals import REMOVALS, REMOVED, removals_of
-from voile.documents.verbs.replacer import language_of
 from voile.documents.verbs.report_data import report_data
 from voile.gate.dates_left import measure_dates_left
 from voile.gate.documents import MARK, UNITS, find_no_documents, measure_documents
@@ -81,52 +86,64 @@ WHAT = {
 }
 
 
-def prepare(
-    kit: StoredKit, chosen: Chosen, source: Source, options: ApplyOptions
-) -> _DocumentsApplying:
-    """Prepare the removals from documents and their replacements.
+@dataclass(frozen=True)
+class DocumentPublisher:
+    """The release of documents.
 
-    Raises
-    ------
-    RequestError : the source has other columns, or a list, pattern or secret is not there.
-    TamperedError : the kit's classifiers are not of its features.
+    find_known : returns the finder of known values. make_replacer : returns the replacer.
     """
-    content = DocumentsContent.of(kit)
-    source = options.open_subjects(source)
-    roles = options.roles_beside(source, content.reading.roles)
-    files = DocumentFiles.of(options, roles, source)
-    content = content.reading_by(roles if files is None else files.roles(roles))
-    reader = content.reading
-    reader.check(source, annotated=False)
-    chosen = choose_for_notes(content, chosen, source, reader)
-    policy = DocumentsPolicy.from_data(chosen.policy)
-    recipe = make_recipe(content, policy, options)
-    content = content.repeating(recipe.names)
-    chosen = chosen.as_read(content, policy)
-    if recipe.rules is None:
-        policy.warn()
-    secret = Secret.find(options.key_file)
-    kept = {*reader.roles.of(*KEPT)} - {reader.roles.subject, *reader.pos}
-    written = dict.fromkeys([*reader.texts, *_pseudonymous(options, reader, secret)], pa.string())
-    schema = released_schema(source, written, kept)
-    return _DocumentsApplying(
-        kit=kit,
-        chosen=chosen,
-        source=source,
-        roles=_released_roles(reader.roles, options),
-        hold_out=reader.hold_out,
-        columns=[*(schema.names if files is None else files.columns), *reader.pos],
-        schema=schema if files is None else files.schema,
-        beside={REMOVALS: REMOVED, **(files.beside if files else {})},
-        secret=secret,
-        named="id" if isinstance(source, FilesSource) else None,
-        jobs=_jobs(options.jobs),
-        judge=no_bound(kit.kind, disclosing(options, reader.roles, reader.texts)),
-        content=content,
-        options=options,
-        worker=DocumentWorker(recipe),
-        files=files,
-    )
+
+    find_known: FindKnown
+    make_replacer: MakeReplacer
+
+    def prepare(
+        self, kit: StoredKit, chosen: Chosen, source: Source, options: ApplyOptions
+    ) -> _DocumentsApplying:
+        """Prepare the removals from documents and their replacements.
+
+        Raises
+        ------
+        RequestError : the source has other columns, or a list, pattern or secret is not there.
+        TamperedError : the kit's classifiers are not of its features.
+        """
+        content = DocumentsContent.of(kit)
+        source = options.open_subjects(source)
+        roles = options.roles_beside(source, content.reading.roles)
+        files = DocumentFiles.of(options, roles, source)
+        content = content.reading_by(roles if files is None else files.roles(roles))
+        reader = content.reading
+        reader.check(source, annotated=False)
+        chosen = choose_for_notes(content, chosen, source, reader)
+        policy = DocumentsPolicy.from_data(chosen.policy)
+        recipe = make_recipe(content, policy, options, self.find_known, self.make_replacer)
+        content = content.repeating(recipe.names)
+        chosen = chosen.as_read(content, policy)
+        if recipe.rules is None:
+            policy.warn()
+        secret = Secret.find(options.key_file)
+        kept = {*reader.roles.of(*KEPT)} - {reader.roles.subject, *reader.pos}
+        written = dict.fromkeys(
+            [*reader.texts, *_pseudonymous(options, reader, secret)], pa.string()
+        )
+        schema = released_schema(source, written, kept)
+        return _DocumentsApplying(
+            kit=kit,
+            chosen=chosen,
+            source=source,
+            roles=_released_roles(reader.roles, options),
+            hold_out=reader.hold_out,
+            columns=[*(schema.names if files is None else files.columns), *reader.pos],
+            schema=schema if files is None else files.schema,
+            beside={REMOVALS: REMOVED, **(files.beside if files else {})},
+            secret=secret,
+            named="id" if isinstance(source, FilesSource) else None,
+            jobs=_jobs(options.jobs),
+            judge=no_bound(kit.kind, disclosing(options, reader.roles, reader.texts)),
+            content=content,
+            options=options,
+            worker=DocumentWorker(recipe),
+            files=files,
+        )
 
 
 def _refuse_true_dates(figures: Mapping[str, float]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from voile.documents.model.start.starter.shipped import STARTERS
 from voile.documents.options import AttackOptions
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.replacements.names import BUILT_IN
-from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.removal import KnownFinder, TextRemoval
 from voile.documents.replacements.spans import settle_spans
 from voile.documents.text.document import Document, Span
 from voile.documents.text.reader import DocumentReader
@@ -52,16 +52,6 @@ KNOWN = Note(
 UNLEARNT = "The truth has types that the committee never learnt: {types}."
 
 
-class KnownNames(Protocol):
-    """Finds the names of columns next to the notes."""
-
-    def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Find the values in each document, in order and apart."""
-
-    def check(self, link: str | None = None) -> None:
-        """Refuse columns that meet no document; `link` has the subjects."""
-
-
 @dataclass(frozen=True)
 class DocumentAttacks:
     """The attacks on a release of documents.
@@ -70,7 +60,7 @@ class DocumentAttacks:
     """
 
     read_foreign: Callable[[Any], DocumentSequence]
-    read_known: Callable[[AttackOptions], KnownNames | None]
+    read_known: Callable[[AttackOptions], KnownFinder | None]
 
     def attack(
         self,
@@ -206,7 +196,7 @@ class _DocumentsScene:
         release: StoredRelease,
         truth: Source,
         options: AttackOptions,
-        read_known: Callable[[AttackOptions], KnownNames | None],
+        read_known: Callable[[AttackOptions], KnownFinder | None],
     ) -> _DocumentsScene:
         private = private_manifest_of(release)
         if absent := sorted(KEPT - private.keys()):
@@ -259,7 +249,7 @@ class _DocumentsScene:
 
 
 def _add_known_names(
-    truth: DocumentSequence, known: KnownNames | None, by: str | None
+    truth: DocumentSequence, known: KnownFinder | None, by: str | None
 ) -> DocumentSequence:
     """Return the truth with the names of known columns among its spans."""
     if known is None:

@@ -24,6 +24,7 @@ from voile.documents.model.quantities import ACCEPTANCE, STATING
 from voile.documents.options import ApplyOptions
 from voile.documents.replacements.kinds import kind_of, safe_label
 from voile.documents.replacements.marks import LabelMarks
+from voile.documents.replacements.names import Language
 from voile.documents.replacements.published import PublishedDocument, RemovalReplacer
 from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval
@@ -32,7 +33,6 @@ from voile.documents.text.files_source import FilesSource
 from voile.documents.verbs.files import WORD, DocumentCells, schema_of
 from voile.documents.verbs.released import released_names, rows_shown
 from voile.documents.verbs.removals import REMOVALS, REMOVED, edit_row
-from voile.documents.verbs.replacer import make_replacer_of
 from voile.gate.documents import measure_documents
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.gate.kept_words import measure_kept_words
@@ -61,6 +61,7 @@ def mend(
     public_facts: Mapping[str, Any] | None,
     key_file: Path | None,
     goal: Mapping[str, Any],
+    make_replacer: Callable[[ApplyOptions, Language], RemovalReplacer],
     writer: Callable[[RemovalReplacer], RemovalReplacer] | None = None,
 ) -> StoredRelease:
     """Write the release without the finds, and with the new facts of its manifests.
@@ -72,7 +73,8 @@ def mend(
     source : of the release. texts : the columns of text. pairs : every document as released, with
         its own. They go row after row, and within a row column after column.
     facts, public_facts : the facts of the acceptance for the private manifest, and the public one.
-    goal : of the proof, as options of `accept`. writer : turns the release's replacer into the one
+    goal : of the proof, as options of `accept`. make_replacer : returns the replacer of the
+    release. writer : turns the release's replacer into the one
     that wrote the release, if apply had another.
 
     Raises
@@ -81,7 +83,7 @@ def mend(
         Also: a Word file cannot be written without the finds.
     """
     new = {number: _new(pairs[number], found[number]) for number in sorted(found)}
-    put = _replacer(release, key_file) if any(new.values()) else LabelMarks()
+    put = _replacer(release, key_file, make_replacer) if any(new.values()) else LabelMarks()
     put = put if writer is None else writer(put)
     made = {n: _mend_document(release, pairs[n], own, put) for n, own in new.items() if own}
     secret = Secret.find(key_file)
@@ -123,7 +125,11 @@ def _new(pair: Pair, found: Sequence[TextRemoval]) -> list[TextRemoval]:
     return [one for one in found if not any(a <= one.start and one.end <= b for a, b in edits)]
 
 
-def _replacer(release: StoredRelease, key_file: Path | None) -> RemovalReplacer:
+def _replacer(
+    release: StoredRelease,
+    key_file: Path | None,
+    make_replacer: Callable[[ApplyOptions, Language], RemovalReplacer],
+) -> RemovalReplacer:
     """Return apply's replacements of identifiers; categories are labels by now."""
     if release.public["policy"]["replace"] != "surrogate":
         return LabelMarks()
@@ -138,7 +144,7 @@ def _replacer(release: StoredRelease, key_file: Path | None) -> RemovalReplacer:
     known = {name: value for name, value in given.items() if value is not None}
     asked = {**known, **({"key_file": str(key_file)} if key_file else {})}
     language = private.get("surrogates", {}).get("language", given.get("language", "english"))
-    return make_replacer_of(ApplyOptions.model_validate(asked), language)
+    return make_replacer(ApplyOptions.model_validate(asked), language)
 
 
 def _mend_document(
