@@ -10,7 +10,7 @@ from voile.release.own_verbs import OwnVerb, RunVerb
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from voile.documents.options import (
+    from voile.documents.own_options import (
         AcceptOptions,
         ForecastOptions,
         InitOptions,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _init_options() -> type[InitOptions]:
-    from voile.documents.options import InitOptions
+    from voile.documents.own_options import InitOptions
 
     return InitOptions
 
@@ -36,7 +36,7 @@ def _load_init() -> RunVerb[InitOptions]:
 
 
 def _review_options() -> type[ReviewOptions]:
-    from voile.documents.options import ReviewOptions
+    from voile.documents.own_options import ReviewOptions
 
     return ReviewOptions
 
@@ -48,7 +48,7 @@ def _load_review() -> RunVerb[ReviewOptions]:
 
 
 def _forecast_options() -> type[ForecastOptions]:
-    from voile.documents.options import ForecastOptions
+    from voile.documents.own_options import ForecastOptions
 
     return ForecastOptions
 
@@ -60,7 +60,7 @@ def _load_forecast() -> RunVerb[ForecastOptions]:
 
 
 def _accept_options() -> type[AcceptOptions]:
-    from voile.documents.options import AcceptOptions
+    from voile.documents.own_options import AcceptOptions
 
     return AcceptOptions
 
@@ -100,7 +100,7 @@ def accept(
 
 
 def _reader_options() -> type[ReaderOptions]:
-    from voile.documents.options import ReaderOptions
+    from voile.documents.own_options import ReaderOptions
 
     return ReaderOptions
 

@@ -10,19 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.attack.remaining import edits_of
-from voile.documents.model.start.known.vocabulary import (
-    CAPITAL,
-    NO_WORD,
-    SMALL,
-    classify_form,
-    words_of,
-)
 from voile.documents.model.start.lists import public_lists
 from voile.documents.replacements.dates import MONTHS, WEEKDAYS
 from voile.documents.replacements.kinds import kind_of
-from voile.documents.replacements.names import PARTICLES, TITLES, fold
+from voile.documents.replacements.names import PARTICLES, TITLES, fold, words_of
 from voile.documents.text.document import Document
 from voile.documents.text.sequence import DocumentSequence
+from voile.documents.words.attributes import CAPITAL, NO_WORD, SMALL, classify_form
 from voile.documents.words.subjects import number_subjects
 from voile.documents.words.tokens import LINE, TextTokens, tokenise
 

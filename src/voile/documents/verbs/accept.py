@@ -28,7 +28,8 @@ from voile.documents.model.content import DocumentsContent
 from voile.documents.model.own_models import with_models
 from voile.documents.model.policies import DocumentsPolicy
 from voile.documents.model.quantities import ACCEPTANCE
-from voile.documents.options import AcceptOptions, ApplyOptions
+from voile.documents.options import ApplyOptions
+from voile.documents.own_options import AcceptOptions
 from voile.documents.replacements.names import Language
 from voile.documents.replacements.published import RemovalReplacer
 from voile.documents.reviewing.line import types_on_page
