@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
-from os import PathLike
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError, name_kind
+from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError
 from voile.data import Source
 from voile.data.files import outputs
 from voile.data.files.atomic import settle
 from voile.data.files.locks import hold_lock
-from voile.data.opening import split_output
-from voile.data.postgres.address import DatabaseAddress
-from voile.data.roles import Roles
 from voile.documents.acceptance.certificate import AcceptanceCertificate, certificate
-from voile.documents.acceptance.kept import KeptTokens, Pair
+from voile.documents.acceptance.kept import KeptTokens
 from voile.documents.acceptance.plan import AcceptanceGoal
-from voile.documents.acceptance.reading import FEW, AcceptanceReading, AcceptanceVerdict, DueTokens
+from voile.documents.acceptance.reading import AcceptanceReading, AcceptanceVerdict, DueTokens
 from voile.documents.acceptance.screens import identifiers
-from voile.documents.model.committee.committee import TokenCommittee
-from voile.documents.model.content import DocumentsContent
-from voile.documents.model.own_models import with_models
-from voile.documents.model.policies import DocumentsPolicy
 from voile.documents.model.quantities import ACCEPTANCE
 from voile.documents.options import ApplyOptions
 from voile.documents.own_options import AcceptOptions
@@ -34,13 +25,10 @@ from voile.documents.replacements.names import Language
 from voile.documents.replacements.published import RemovalReplacer
 from voile.documents.reviewing.line import types_on_page
 from voile.documents.reviewing.store import ReviewStore
-from voile.documents.text.files_source import FilesSource
-from voile.documents.text.reader import DocumentReader
-from voile.documents.text.sequence import DocumentSequence
 from voile.documents.verbs import acceptance_answers
 from voile.documents.verbs.acceptance_folder import LINES, STATE, ReadingCourse, ReadingState
+from voile.documents.verbs.acceptance_scene import AcceptanceScene, open_release
 from voile.documents.verbs.mend import mend
-from voile.documents.verbs.released import check_texts, pair_documents
 from voile.documents.verbs.removals import REMOVALS
 from voile.keys.random import ProtectiveRandom
 from voile.keys.secret import Secret
@@ -75,9 +63,9 @@ def accept(
     writer : makes the replacer of mended texts of the release's own, where apply had another.
     """
     goal = AcceptanceGoal(options.at_most, options.per, options.confidence)
-    opened = release if isinstance(release, StoredRelease) else _open_release(release)
+    opened = release if isinstance(release, StoredRelease) else open_release(release)
     made_by = kit if isinstance(kit, StoredKit) else StoredKit.load(kit, "documents")
-    scene = _AcceptScene.of(opened, made_by, source, options, make_replacer, writer)
+    scene = AcceptanceScene.of(opened, made_by, source, options, make_replacer, writer)
     if options.plan:
         return _report_plan(scene, goal, options, reporter)
     serve = page_server() if options.answers is None else None
@@ -98,90 +86,12 @@ def accept(
         return _record_verdict(going, came, reporter)
 
 
-@dataclass(frozen=True, eq=False)
-class _AcceptScene:
-    """A release, with its kit, policy and source."""
-
-    release: StoredRelease
-    kit: StoredKit
-    content: DocumentsContent
-    policy: DocumentsPolicy
-    committee: TokenCommittee  # the policy's
-    source: Source
-    texts: Sequence[str]
-    documents: Any  # the source's, a corpus
-    make_replacer: Callable[[ApplyOptions, Language], RemovalReplacer]
-    writer: Callable[[RemovalReplacer], RemovalReplacer] | None
-
-    @classmethod
-    def of(
-        cls,
-        release: StoredRelease,
-        kit: StoredKit,
-        source: Source,
-        options: AcceptOptions,
-        make_replacer: Callable[[ApplyOptions, Language], RemovalReplacer],
-        writer: Callable[[RemovalReplacer], RemovalReplacer] | None,
-    ) -> _AcceptScene:
-        """Check that they belong together.
-
-        Raises RequestError: the release is another kit's or another source's, or has no private
-        folder; a model of the kit is not as it was. TamperedError: the release is not as its
-        manifest has it.
-        """
-        private = private_manifest_of(release)
-        release.check_hash()
-        if private.get("kit") != kit.id:
-            raise RequestError(
-                "this kit did not make the release",
-                where=str(release.path),
-                instead="give the kit that was applied",
-            )
-        if private["source"]["sha256"] != source.fingerprint():
-            raise RequestError(
-                "this is not the source of the release, or it changed since",
-                where=source.name,
-                instead="give the source that was applied, or apply again",
-            )
-        pattern = private.get("subject_pattern")
-        if pattern is not None and isinstance(source, FilesSource):
-            source = source.with_subjects(pattern)
-        content = DocumentsContent.of(kit)
-        reading = DocumentReader.all_of(Roles.model_validate(private["roles"]))
-        texts = [one["column"] for one in release.public["columns"] if one["role"] == "text"]
-        check_texts(reading.texts, texts, source.name)
-        chosen = {name: release.public["policy"][name] for name in ("miss_cost", "passes")}
-        policy = DocumentsPolicy(**chosen)
-        committee = with_models(content.committee(policy), options.model)
-        annotated = source.columns.keys() >= {*reading.roles.of("label")}
-        documents = DocumentSequence(reading.read_documents(source, annotated=annotated))
-        own = (release, kit, content, policy, committee, source, reading.texts, documents)
-        return cls(*own, make_replacer, writer)
-
-    @cached_property
-    def pairs(self) -> Sequence[Pair]:
-        """Every document as it is released now, with its own in the source."""
-        return self.with_edits(None)
-
-    def with_edits(self, removals: Path | None) -> list[Pair]:
-        """Return them with the edits that a file has."""
-        return list(pair_documents(self.release, self.texts, self.documents, removals))
-
-    @property
-    def least(self) -> int:
-        """Tokens that a census has at least: scores learnt from proposals may be far too low."""
-        return FEW if self.content.unchecked_reference else 0
-
-    def subjects(self) -> int:
-        return len({one.subject or one.id for _, one in self.pairs})
-
-
 class _GoingReading:
     """A reading that goes on, from batch to batch and over the mending before a sample."""
 
     def __init__(
         self,
-        scene: _AcceptScene,
+        scene: AcceptanceScene,
         state: ReadingState,
         store: ReviewStore,
         folder: Path,
@@ -246,16 +156,6 @@ class _GoingReading:
         self.scene = replace(scene, release=made)
 
 
-def _open_release(place: str) -> StoredRelease:
-    """Open a release; as it was before a mending that was killed, or after."""
-    if not isinstance(place, str | PathLike):
-        remedy = "give what apply returned, or its path"
-        raise RequestError(f"{name_kind(place)} is not a release", instead=remedy)
-    if not DatabaseAddress.parse(place):
-        settle(split_output(place)[0], outputs.RELEASE)
-    return StoredRelease.open(place)
-
-
 def _folder(release: StoredRelease) -> Path:
     path = release.path
     if not isinstance(path, Path):
@@ -271,7 +171,7 @@ def _is_read(release: StoredRelease) -> RequestError:
 
 
 def _resume_state(
-    folder: Path, scene: _AcceptScene, goal: AcceptanceGoal, options: AcceptOptions
+    folder: Path, scene: AcceptanceScene, goal: AcceptanceGoal, options: AcceptOptions
 ) -> ReadingState:
     """Return the state to go on from; begin where there is none."""
     release = scene.release
@@ -301,7 +201,7 @@ def _resume_state(
 
 
 def _begin(
-    folder: Path, scene: _AcceptScene, goal: AcceptanceGoal, options: AcceptOptions
+    folder: Path, scene: AcceptanceScene, goal: AcceptanceGoal, options: AcceptOptions
 ) -> ReadingState:
     folder.mkdir(mode=0o700, exist_ok=True)
     if (folder / LINES).exists():
@@ -326,7 +226,7 @@ def _begin(
 
 
 def _report_plan(
-    scene: _AcceptScene, goal: AcceptanceGoal, options: AcceptOptions, reporter: VerbReporter
+    scene: AcceptanceScene, goal: AcceptanceGoal, options: AcceptOptions, reporter: VerbReporter
 ) -> EndedVerb:
     """Say how much must be read; nothing is begun."""
     kept = KeptTokens.of(scene.pairs, scene.committee)
