@@ -16,7 +16,8 @@ from voile.documents.text.sequence import DocumentSequence
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.features import FeatureExtractor, FeatureSpace
 from voile.documents.words.subjects import split_into_folds
-from voile.documents.words.tokens import TextTokens, token_labels, tokenise
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import TextTokens, tokenise
 
 
 @dataclass(frozen=True, eq=False)

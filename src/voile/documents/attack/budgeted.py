@@ -31,7 +31,8 @@ from voile.documents.model.start.starter.starter import PretrainedStarter
 from voile.documents.patterns.gazetteers import gazetteer_words
 from voile.documents.text.sequence import DocumentSequence
 from voile.documents.words.subjects import count_by_subject
-from voile.documents.words.tokens import token_labels, tokenise
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import tokenise
 from voile.keys.random import RandomState, streams
 
 Labels = Literal["published", "released", "foreign", "starter"]

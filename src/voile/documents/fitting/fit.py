@@ -167,7 +167,6 @@ def learn(
     )
     loops = dict(_loops(fits, options, progress, may_be_none=marks != ANNOTATED))
     key = draws.seen.bytes(32)
-    stopped = {loop.stopped for loop in loops.values()}
     rows = _points(training, loops, repeats=True)
     frontier = Frontier.of(
         [row["risk"] for row in rows], [row["loss"] for row in rows], np.arange(len(rows))
@@ -188,10 +187,7 @@ def learn(
         found={
             **_corpus(training),
             "key": key.hex(),
-            "learners": list(fits.learners),
-            "decision": options.decision,
-            "cross_fit": options.cross_fit,
-            "stopped": next((s for s in STOPS if s in stopped), "finished"),
+            **_describe_loops(fits, loops, options),
             **_describe_unmarked(training, marks),
             **_describe_own_models(models),
             **describe_reader(fits.learners.values()),
@@ -203,6 +199,19 @@ def learn(
         committees={cost: loop.committee for cost, loop in loops.items()},
         seen=np.sort(text_hashes(corpus, key)),
     )
+
+
+def _describe_loops(
+    fits: StoredFits, loops: Mapping[float, GreedyLoop], options: LearningOptions
+) -> dict[str, Any]:
+    """Return the kit's facts about the learners, and why the loops stopped."""
+    stopped = {loop.stopped for loop in loops.values()}
+    return {
+        "learners": list(fits.learners),
+        "decision": options.decision,
+        "cross_fit": options.cross_fit,
+        "stopped": next((one for one in STOPS if one in stopped), "finished"),
+    }
 
 
 def _check_held_out(corpus: DocumentSequence, options: FitOptions) -> None:

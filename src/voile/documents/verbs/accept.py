@@ -145,10 +145,8 @@ class _GoingReading:
     def mend(self, facts: Mapping[str, Any], public: Mapping[str, Any] | None) -> None:
         """Write the release without the finds so far, and with these facts of the reading."""
         scene, found = self.scene, self.course.removals()
-        given = (facts, public, self._key_file, asdict(self.state.goal))
-        how = (scene.make_replacer, scene.writer)
         attacked = [one for one in find_evidence(scene.release, self.secret) if one.attack != READ]
-        made = mend(scene.release, scene.source, scene.texts, scene.pairs, found, *given, *how)
+        made = mend(scene, found, facts, public, self._key_file, asdict(self.state.goal))
         if attacked and made.public["sha256"] != scene.release.public["sha256"]:
             self._insist("evidence of the release as it was is gone: attack it again")
         self.state = replace(self.state, now=made.public["sha256"])

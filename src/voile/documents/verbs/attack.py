@@ -34,7 +34,8 @@ from voile.documents.text.sequence import DocumentSequence
 from voile.documents.verbs.released import check_texts, pair_documents
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.subjects import count_by_subject, number_subjects
-from voile.documents.words.tokens import token_labels, tokenise
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import tokenise
 from voile.keys.random import streams
 from voile.release.manifest import StoredRelease
 from voile.release.scoring import private_manifest_of

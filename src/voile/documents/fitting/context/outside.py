@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from voile.documents.text.sequence import DocumentSequence
-from voile.documents.words.tokens import TextTokens, TokenNumbers, token_labels, tokenise
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import TextTokens, TokenNumbers, tokenise
 
 Places = NDArray[np.intp]
 

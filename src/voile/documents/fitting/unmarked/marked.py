@@ -24,7 +24,7 @@ from voile.documents.fitting.unmarked.quick_look import QuickLook
 from voile.documents.fitting.unmarked.trust import sources_of, trust
 from voile.documents.model.start.rules.rule import NAME
 from voile.documents.text.sequence import DocumentSequence
-from voile.documents.words.tokens import token_labels, unknown_tokens
+from voile.documents.words.token_classes import token_labels, unknown_tokens
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.text.document import Document, Span
 from voile.documents.text.sequence import DocumentSequence
-from voile.documents.words.tokens import TextTokens, token_labels
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import TextTokens
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
