@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def refuse_init(rows, **options):
+def init_notes(rows, **options):
     folder = Path(mkdtemp())
     place = write_table(folder / "notes.csv", rows)
     return voile.documents.init(place, folder / "work", **{**QUICK, **options})
@@ -26,19 +26,19 @@ def refuse_init(rows, **options):
 def test_known_columns_that_meet_no_note():
     rows = [{"patient_id": f"q{n}", "note": f"Dr. Osei came on day {n} ."} for n in range(9)]
     with pytest.raises(RequestError, match="the known columns meet no note") as refused:
-        refuse_init(rows, known={"patient_id": ["a"], "name": ["Zebulon Qwist"]}, by="patient_id")
+        init_notes(rows, known={"patient_id": ["a"], "name": ["Zebulon Qwist"]}, by="patient_id")
     assert "name 0" in str(refused.value)
     assert "Qwist" not in str(refused.value)
 
 
 def test_by_column_absent_in_the_notes():
     with pytest.raises(RequestError, match=r"no column pid, which says whose a note is.*subject; "):
-        refuse_init([{"note": "Ana came ."}], known={"pid": ["a"], "name": ["Ana"]}, by="pid")
+        init_notes([{"note": "Ana came ."}], known={"pid": ["a"], "name": ["Ana"]}, by="pid")
 
 
 def test_by_column_absent_in_the_table():
     with pytest.raises(RequestError, match="there is no column pid"):
-        refuse_init(
+        init_notes(
             [{"pid": "a", "note": "Ana came ."}],
             known={"who": ["a"], "name": ["Ana"]},
             by="pid",
@@ -47,24 +47,24 @@ def test_by_column_absent_in_the_table():
 
 def test_by_without_a_table():
     with pytest.raises(RequestError, match="give known FILE"):
-        refuse_init([{"pid": "a", "note": "Ana came ."}], by="pid")
+        init_notes([{"pid": "a", "note": "Ana came ."}], by="pid")
 
 
 @pytest.mark.parametrize("text", ["", "   "])
 def test_empty_notes(text):
     with pytest.raises(RequestError, match="the notes are empty"):
-        refuse_init([{"pid": "a", "note": text}, {"pid": "b", "note": text}])
+        init_notes([{"pid": "a", "note": text}, {"pid": "b", "note": text}])
 
 
 def test_notes_that_are_annotated():
     spans = '[{"start": 0, "end": 3, "label": "NAME"}]'
     with pytest.raises(RequestError, match="use voile documents fit"):
-        refuse_init([{"text": "Ana came .", "spans": spans}])
+        init_notes([{"text": "Ana came .", "spans": spans}])
 
 
 def test_no_column_of_text():
     with pytest.raises(RequestError, match="name it with text"):
-        refuse_init([{"a": "Ana came .", "b": "Ben came ."}])
+        init_notes([{"a": "Ana came .", "b": "Ben came ."}])
 
 
 def test_notes_in_memory(tmp_path):
@@ -74,15 +74,15 @@ def test_notes_in_memory(tmp_path):
 
 def test_roles_and_text():
     with pytest.raises(RequestError, match="both say what columns are"):
-        refuse_init([{"note": "Ana ."}], text="note", roles={"note": "text"})
+        init_notes([{"note": "Ana ."}], text="note", roles={"note": "text"})
 
 
 def test_notes_of_another_language():
     rows = [{"note": "El paciente fue visto en la consulta de la Dra. Ruiz ."}] * 9
     with pytest.raises(RequestError, match=r"seems to be Spanish.*; leave language out"):
-        refuse_init(rows, language="english")
+        init_notes(rows, language="english")
 
 
 def test_a_kind_without_a_column():
     with pytest.raises(RequestError, match="write COLUMN=name"):
-        refuse_init([{"note": "Ana ."}], known_kind="name")
+        init_notes([{"note": "Ana ."}], known_kind="name")
