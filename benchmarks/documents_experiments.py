@@ -29,7 +29,8 @@ from benchmarks.documents_quality import passes_of, published
 from benchmarks.documents_runs import DEFAULT, FREE, SPACES, Outcome, outcomes
 
 from voile.documents import Corpus
-from voile.documents.words.tokens import token_labels, tokenise
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import tokenise
 
 SIZES = {"MEDDOCAN, names": 20, "Enron threads": 16, "wikigold": 40}
 """Documents of each corpus: all figures take ten CPU minutes, of all documents some hours."""

@@ -33,7 +33,8 @@ from voile.documents.reviewing.batches import FIRST
 from voile.documents.reviewing.desk import SHEET
 from voile.documents.reviewing.line import BLIND, ReviewLine
 from voile.documents.reviewing.order import next_lines
-from voile.documents.words.tokens import TextTokens, are_signs, token_labels, tokenise
+from voile.documents.words.token_classes import are_signs, token_labels
+from voile.documents.words.tokens import TextTokens, tokenise
 
 RECALL = 0.97
 

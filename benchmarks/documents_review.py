@@ -33,7 +33,7 @@ from voile.documents.reviewing.line import ReviewAnswer, ReviewLine, ShownSpan
 from voile.documents.reviewing.order import cut_lines, next_lines
 from voile.documents.reviewing.refitting import RefitProcess, ReviewState
 from voile.documents.reviewing.store import ReviewStore
-from voile.documents.words.tokens import token_labels
+from voile.documents.words.token_classes import token_labels
 from voile.documents.work_file import WorkFile
 
 MISS_COST = 10.0

@@ -36,7 +36,8 @@ from voile.documents.model.committee.publication import removals_by_text
 from voile.documents.model.committee.removals import Types
 from voile.documents.sanitizer import GreedySanitizer
 from voile.documents.words.subjects import split_into_folds
-from voile.documents.words.tokens import Lists, TextTokens, token_labels
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import Lists, TextTokens
 
 MISS_COSTS = (1, 2, 5, 10, 20, 50)
 FOLDS = 4

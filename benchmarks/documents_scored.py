@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from voile.documents import Corpus
 from voile.documents.fitting.loop.fits import StoredFits
 from voile.documents.model.committee.committee import TokenCommittee
-from voile.documents.words.tokens import LINE, are_signs, token_labels
+from voile.documents.words.token_classes import are_signs, token_labels
+from voile.documents.words.tokens import LINE
 
 MISS_COST = 10.0
 

@@ -18,7 +18,8 @@ from voile.documents.fitting.starter.learn import learn, read_corpora
 from voile.documents.model.start.rules import LanguageRules
 from voile.documents.model.start.rules.rule import NAME
 from voile.documents.replacements.names import Language
-from voile.documents.words.tokens import TextTokens, token_labels, tokenise
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import TextTokens, tokenise
 
 MISS_COST = 10
 Bools = NDArray[np.bool_]

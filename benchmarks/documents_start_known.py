@@ -25,7 +25,8 @@ from voile.documents.model.committee.committee import TokenCommittee
 from voile.documents.model.start.known.known_values import KnownValues
 from voile.documents.model.start.rules import LanguageRules
 from voile.documents.patterns import patterns_of
-from voile.documents.words.tokens import TokenHinter, token_labels
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import TokenHinter
 
 PATIENT, DOCTOR = "NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"
 LEARNER = "svm"

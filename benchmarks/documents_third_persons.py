@@ -40,7 +40,8 @@ from voile.documents.model.start.rules import LanguageRules
 from voile.documents.model.start.rules.rule import NAME
 from voile.documents.model.start.starter.starter import PretrainedStarter
 from voile.documents.patterns import patterns_of
-from voile.documents.words.tokens import TextTokens, token_labels
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import TextTokens
 
 STAFF = 0.6
 """Share of MEDDOCAN's staff whom the tables have."""

@@ -21,7 +21,8 @@ from benchmarks.paper_results import Result
 from voile.demo.samples import make_annotated_notes
 from voile.documents import Corpus, Document, Span
 from voile.documents.theory import TokenConfusion, gain, lemma_3, theorem_2, theorem_3, theorem_4
-from voile.documents.words.tokens import token_labels, tokenise
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import tokenise
 
 NOTES = {"tiny": 16, "small": 120}
 COSTS = {"tiny": (5,), "small": (5, 10)}

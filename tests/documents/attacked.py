@@ -8,8 +8,8 @@ from tests.documents.flow import (
 
 from voile.core.progress import silent
 from voile.data import open_source
+from voile.documents.module import DOCUMENTS
 from voile.documents.options import AttackOptions
-from voile.documents.verbs.attack import attack
 from voile.report.wording import format_note, name_of
 
 OTHERS = people(start=5)
@@ -17,7 +17,7 @@ OTHERS = people(start=5)
 
 def attacked(release, truth=OTHERS, seed=1, **options):
     asked = AttackOptions.model_validate({"learners": ["svm"], "jobs": 1, **options})
-    return attack(release, open_source(truth), asked, seed=seed, progress=silent)
+    return DOCUMENTS.attack(release, open_source(truth), asked, seed=seed, progress=silent)
 
 
 def noted(evidence):

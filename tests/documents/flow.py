@@ -17,8 +17,8 @@ from voile.documents.model.content import DocumentsContent
 from voile.documents.module import DOCUMENTS
 from voile.documents.options import ApplyOptions, FitOptions
 from voile.documents.replacements.removal import RemovalReason
-from voile.documents.verbs.apply import REMOVALS
 from voile.documents.verbs.choose import choose
+from voile.documents.verbs.removals import REMOVALS
 from voile.release.choice import Choice
 from voile.release.manifest import ROW, ROWS
 

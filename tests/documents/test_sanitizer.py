@@ -19,7 +19,8 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.documents import Corpus, Document, GreedySanitizer, Span
 from voile.documents.fitting.loop.fits import prepare_fits
 from voile.documents.fitting.loop.training import TrainingText
-from voile.documents.words.tokens import token_labels, tokenise
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import tokenise
 
 NOTES = notes(4)
 SVM = ("svm",)

@@ -17,7 +17,6 @@ from voile.documents.fitting.fit import fit
 from voile.documents.module import DOCUMENTS
 from voile.documents.options import ApplyOptions, AttackOptions, FitOptions
 from voile.documents.text.source import open_source
-from voile.documents.verbs.attack import attack
 from voile.documents.verbs.choose import choose
 from voile.documents.verbs.report import sections
 from voile.documents.verbs.verify import verify
@@ -108,7 +107,7 @@ def test_generated_sentences_keep_their_people(data_set, tmp_path):
     assert release.private["counts"]["released"] == 1500
     assert all(holds is not False for _, holds in verify(release))
     assert list(open_table(release.path).columns) == ["text"]
-    found = attack(
+    found = DOCUMENTS.attack(
         release,
         source,
         AttackOptions(learners=("adaboost",), labels=("published",), jobs=1),

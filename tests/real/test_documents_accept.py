@@ -17,7 +17,8 @@ from voile.documents import Corpus
 from voile.documents.model.policies import UncheckedWarning
 from voile.documents.reviewing.line import ReviewLine
 from voile.documents.verbs.verify import verify
-from voile.documents.words.tokens import are_signs, token_labels, tokenise
+from voile.documents.words.token_classes import are_signs, token_labels
+from voile.documents.words.tokens import tokenise
 from voile.release.manifest import StoredRelease
 from voile.release.verify import checks
 

@@ -19,7 +19,7 @@ import voile
 from voile.documents import Corpus, Document, Span
 from voile.documents.model.content import DocumentsContent
 from voile.documents.reviewing.store import ReviewStore
-from voile.documents.words.tokens import token_labels
+from voile.documents.words.token_classes import token_labels
 from voile.release.kit import StoredKit
 
 pytestmark = pytest.mark.real

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from voile.core.progress import silent
-from voile.documents.options import ReadingOptions
+from voile.documents.own_options import ReadingOptions
 
 GOAL = {"at_most": 8.0, "recall": 1.0}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NewType
 
-from voile.core.errors import name_kind
+from voile.core.errors import RequestError, SourceError, name_kind
 
 Place = NewType("Place", str)
 """A path that a command reads from an option: a file, folder, pattern or table of a database.
@@ -114,6 +114,25 @@ def named_phrases(thing: Any) -> list[tuple[str, Any]]:
         return list(thing.items())
     name, _, file = thing.partition("=")
     return [(name, file)]
+
+
+def read_phrases(given: str | PathLike[str] | Sequence[str]) -> list[str]:
+    """Read a list from a text file in UTF-8, one phrase a line; empty ones are left out.
+
+    A list is taken as it is.
+    """
+    if not isinstance(given, str | PathLike):
+        if not (phrases := [phrase for phrase in given if phrase.strip()]):
+            raise RequestError("the list has no phrase")
+        return phrases
+    try:
+        lines = Path(given).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "is not UTF-8" if isinstance(error, ValueError) else "cannot be read"
+        raise SourceError(f"the list {reason}", where=str(given)) from error
+    if not (phrases := [line for line in lines if line.strip()]):
+        raise RequestError("the list has no phrase", where=str(given))
+    return phrases
 
 
 PLACES = frozenset(

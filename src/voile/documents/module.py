@@ -29,9 +29,10 @@ class DocumentsAssessing(ModuleAssessing["AssessOptions"]):
     @property
     def assess(self) -> verb.Assess[AssessOptions, Roles | None]:
         """Assess a release."""
-        from voile.documents.verbs.assess import assess
+        from voile.documents.model.start.known.tables import read_known
+        from voile.documents.verbs.assess import DocumentAssessment
 
-        return assess
+        return DocumentAssessment(read_known).assess
 
     @property
     def sections(self) -> verb.AssessedSections:
@@ -88,16 +89,20 @@ class DocumentsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"])
     @property
     def prepare(self) -> verb.Prepare[ApplyOptions]:
         """Prepare the step that every row of a source goes through."""
-        from voile.documents.verbs.apply import prepare
+        from voile.documents.verbs.apply import DocumentPublisher
+        from voile.documents.verbs.known import find_known
+        from voile.documents.verbs.replacer import make_replacer_of
 
-        return prepare
+        return DocumentPublisher(find_known, make_replacer_of).prepare
 
     @property
     def attack(self) -> verb.Attack[AttackOptions]:
         """Train on the released text, and inspect tokens in ranked order."""
-        from voile.documents.verbs.attack import attack
+        from voile.documents.attack.foreign import read_foreign
+        from voile.documents.model.start.known.tables import read_known
+        from voile.documents.verbs.attack import DocumentAttacks
 
-        return attack
+        return DocumentAttacks(read_foreign, read_known).attack
 
     @property
     def report(self) -> verb.ReportSections:

@@ -8,17 +8,23 @@ from voile.data.files.outputs import WORK
 from voile.release.own_verbs import OwnVerb, RunVerb
 
 if TYPE_CHECKING:
-    from voile.documents.options import (
+    from collections.abc import Callable
+
+    from voile.documents.own_options import (
         AcceptOptions,
         ForecastOptions,
         InitOptions,
         ReaderOptions,
         ReviewOptions,
     )
+    from voile.documents.replacements.published import RemovalReplacer
+    from voile.release.kit import StoredKit
+    from voile.release.manifest import StoredRelease
+    from voile.release.own_verbs import EndedVerb, VerbReporter
 
 
 def _init_options() -> type[InitOptions]:
-    from voile.documents.options import InitOptions
+    from voile.documents.own_options import InitOptions
 
     return InitOptions
 
@@ -30,7 +36,7 @@ def _load_init() -> RunVerb[InitOptions]:
 
 
 def _review_options() -> type[ReviewOptions]:
-    from voile.documents.options import ReviewOptions
+    from voile.documents.own_options import ReviewOptions
 
     return ReviewOptions
 
@@ -42,7 +48,7 @@ def _load_review() -> RunVerb[ReviewOptions]:
 
 
 def _forecast_options() -> type[ForecastOptions]:
-    from voile.documents.options import ForecastOptions
+    from voile.documents.own_options import ForecastOptions
 
     return ForecastOptions
 
@@ -54,19 +60,47 @@ def _load_forecast() -> RunVerb[ForecastOptions]:
 
 
 def _accept_options() -> type[AcceptOptions]:
-    from voile.documents.options import AcceptOptions
+    from voile.documents.own_options import AcceptOptions
 
     return AcceptOptions
 
 
 def _load_accept() -> RunVerb[AcceptOptions]:
-    from voile.documents.verbs.accept import accept
-
     return accept
 
 
+def accept(
+    options: AcceptOptions,
+    reporter: VerbReporter,
+    *,
+    kit: StoredKit | str,
+    release: StoredRelease | str,
+    source: object,
+    table: str | None,
+    encoding: str | None,
+    writer: Callable[[RemovalReplacer], RemovalReplacer] | None = None,
+) -> EndedVerb:
+    """Open the source of a release, and go on with the reading of the release."""
+    from voile.documents.reviewing.local_page import page_server
+    from voile.documents.text.source import open_source
+    from voile.documents.verbs.accept import accept as accept_opened
+    from voile.documents.verbs.replacer import make_replacer_of
+
+    origin = open_source(source, table=table, encoding=encoding)
+    return accept_opened(
+        options,
+        reporter,
+        kit=kit,
+        release=release,
+        source=origin,
+        page_server=page_server,
+        make_replacer=make_replacer_of,
+        writer=writer,
+    )
+
+
 def _reader_options() -> type[ReaderOptions]:
-    from voile.documents.options import ReaderOptions
+    from voile.documents.own_options import ReaderOptions
 
     return ReaderOptions
 

@@ -19,7 +19,7 @@ from voile.core.removed_names import removed_method
 from voile.data import open_source
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import INTERNAL_REPORT, KIT, REPORT
-from voile.documents.options import ReadingOptions, ReviewOptions
+from voile.documents.own_options import ReadingOptions, ReviewOptions
 from voile.face.enough import is_it_enough
 from voile.face.report import today
 from voile.keys.secret import Secret

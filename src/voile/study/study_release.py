@@ -17,7 +17,7 @@ from voile.core.brief import BriefRepr
 from voile.core.errors import DamagedError, RequestError
 from voile.data.files import outputs
 from voile.data.files.own_files import read_json
-from voile.documents.verbs.report_data import ACCEPTANCE
+from voile.documents.model.quantities import ACCEPTANCE
 from voile.gate.finding import GateFinding, findings_from_data
 from voile.keys.seal import EVIDENCE_SEAL, SEAL, file_sha256
 from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, StoredRelease, private_path

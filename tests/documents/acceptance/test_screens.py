@@ -8,8 +8,7 @@ import pytest
 from voile.documents.acceptance.kept import KeptTokens
 from voile.documents.acceptance.reading import DueTokens
 from voile.documents.acceptance.screens import PlantedToken, draw_plants, identifiers, screens
-from voile.documents.replacements.published import PublishedEdit
-from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.published import PublishedDocument, PublishedEdit
 from voile.documents.replacements.removal import RemovalReason
 from voile.documents.text.document import Document
 from voile.documents.words.tokens import tokenise

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.real_data import DATA
 
+from voile.documents.attack.builtin_names import builtin_lists, builtin_words
 from voile.documents.attack.linkage import link_surrogates
 from voile.documents.attack.unlisted import LEAST
 from voile.documents.replacements.names import builtin_names, fold
@@ -15,7 +16,6 @@ from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
-from voile.documents.verbs.attack import builtin_lists, builtin_words
 from voile.keys.pseudonyms import Secret
 from voile.report.wording import name_of
 

@@ -25,8 +25,8 @@ from voile.documents.model.policies import UncheckedWarning
 from voile.documents.module import DOCUMENTS
 from voile.documents.options import ApplyOptions
 from voile.documents.text.formats.file import UnreadWarning
+from voile.documents.verbs.known import find_known
 from voile.documents.verbs.new_notes import NoveltyWarning
-from voile.documents.verbs.recipe import known_values
 from voile.documents.words.features import BLOCKS
 from voile.release.found_values import VALUES_FOUND
 from voile.release.kit import StoredKit
@@ -203,7 +203,7 @@ def test_damaged_known_values_are_refused():
     tables = {**kit.tables, "known": kit.tables["known"].drop(["kind"])}
     content = DocumentsContent.of(StoredKit(kit.kind, kit.visibility, kit.facts, tables))
     with pytest.raises(DamagedError, match="known values"):
-        known_values(content, ApplyOptions())
+        find_known(content, ApplyOptions())
 
 
 def test_the_same_seed_gives_the_same_kit():
@@ -300,69 +300,6 @@ def test_another_language_or_starter_than_the_kits_is_refused_at_once(change, ma
     (folder / "work.json").write_text(json.dumps({**index, **change}))
     with pytest.raises(RequestError, match=match):
         UnmarkedWork.open(folder)
-
-
-class TestRefusals:
-    def init(self, rows, **options):
-        folder = Path(mkdtemp())
-        place = write_table(folder / "notes.csv", rows)
-        return voile.documents.init(place, folder / "work", **{**QUICK, **options})
-
-    def test_known_columns_that_meet_no_note(self):
-        rows = [{"patient_id": f"q{n}", "note": f"Dr. Osei came on day {n} ."} for n in range(9)]
-        with pytest.raises(RequestError, match="the known columns meet no note") as refused:
-            self.init(rows, known={"patient_id": ["a"], "name": ["Zebulon Qwist"]}, by="patient_id")
-        assert "name 0" in str(refused.value)
-        assert "Qwist" not in str(refused.value)
-
-    def test_by_column_absent_in_the_notes(self):
-        with pytest.raises(
-            RequestError, match=r"no column pid, which says whose a note is.*subject; "
-        ):
-            self.init([{"note": "Ana came ."}], known={"pid": ["a"], "name": ["Ana"]}, by="pid")
-
-    def test_by_column_absent_in_the_table(self):
-        with pytest.raises(RequestError, match="there is no column pid"):
-            self.init(
-                [{"pid": "a", "note": "Ana came ."}],
-                known={"who": ["a"], "name": ["Ana"]},
-                by="pid",
-            )
-
-    def test_by_without_a_table(self):
-        with pytest.raises(RequestError, match="give known FILE"):
-            self.init([{"pid": "a", "note": "Ana came ."}], by="pid")
-
-    @pytest.mark.parametrize("text", ["", "   "])
-    def test_empty_notes(self, text):
-        with pytest.raises(RequestError, match="the notes are empty"):
-            self.init([{"pid": "a", "note": text}, {"pid": "b", "note": text}])
-
-    def test_notes_that_are_annotated(self):
-        spans = '[{"start": 0, "end": 3, "label": "NAME"}]'
-        with pytest.raises(RequestError, match="use voile documents fit"):
-            self.init([{"text": "Ana came .", "spans": spans}])
-
-    def test_no_column_of_text(self):
-        with pytest.raises(RequestError, match="name it with text"):
-            self.init([{"a": "Ana came .", "b": "Ben came ."}])
-
-    def test_notes_in_memory(self, tmp_path):
-        with pytest.raises(RequestError, match="the notes are in memory"):
-            voile.documents.init({"note": ["Dr. Osei came ."]}, tmp_path / "work")
-
-    def test_roles_and_text(self):
-        with pytest.raises(RequestError, match="both say what columns are"):
-            self.init([{"note": "Ana ."}], text="note", roles={"note": "text"})
-
-    def test_notes_of_another_language(self):
-        rows = [{"note": "El paciente fue visto en la consulta de la Dra. Ruiz ."}] * 9
-        with pytest.raises(RequestError, match=r"seems to be Spanish.*; leave language out"):
-            self.init(rows, language="english")
-
-    def test_a_kind_without_a_column(self):
-        with pytest.raises(RequestError, match="write COLUMN=name"):
-            self.init([{"note": "Ana ."}], known_kind="name")
 
 
 def test_what_was_learnt_elsewhere_proposes_and_is_a_feature():

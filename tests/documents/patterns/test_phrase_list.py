@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError, SourceError
-from voile.documents.patterns.phrase_list import PhraseList, read_phrases
+from voile.data.places import read_phrases
+from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 
 words = st.sampled_from(["Ann", "ann", "Lee", "Jo", "-", ".", "x1", "_"])

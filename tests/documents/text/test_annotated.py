@@ -17,11 +17,11 @@ from voile.core.progress import silent
 from voile.data.roles import Roles
 from voile.documents import Corpus, Document, GreedySanitizer
 from voile.documents.fitting.loop.corpus import read_learning_corpus
+from voile.documents.module import DOCUMENTS
 from voile.documents.options import AttackOptions
 from voile.documents.text.document import UnannotatedWarning, only_annotated
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import open_source
-from voile.documents.verbs.attack import attack
 from voile.report.wording import format_note
 
 ALL = DocumentReader.all_of(ROLES)
@@ -149,7 +149,7 @@ def test_apply_reads_no_spans_and_the_attack_is_scored_where_there_are_some(tmp_
     assert release.path.read_bytes() == again.path.read_bytes()
     options = AttackOptions(learners=("svm",), jobs=1, labels=("published",))
     one, other = (
-        attack(release, open_source(truth), options, seed=1, progress=silent)[0]
+        DOCUMENTS.attack(release, open_source(truth), options, seed=1, progress=silent)[0]
         for truth in (rows, half)
     )
     left_out = "36 of 144 documents without spans in the truth are left out."

@@ -31,8 +31,8 @@ from voile.documents.model.content import DocumentsContent
 from voile.documents.model.policies import WholeWarning
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import LOST_CHARACTERS, DocumentReader
-from voile.documents.verbs import apply as applying
-from voile.documents.verbs.apply import FIGURES
+from voile.documents.verbs import applying_step as applying
+from voile.documents.verbs.applying_step import FIGURES
 from voile.documents.verbs.choose import choose
 from voile.documents.verbs.recipe import NamelessWarning
 from voile.release.choice import Choice

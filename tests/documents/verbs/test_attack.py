@@ -26,11 +26,10 @@ from tests.documents.reported import figures, shown
 from voile.core.errors import RequestError, TamperedError
 from voile.core.evidence import Evidence
 from voile.documents.attack import linkage
-from voile.documents.model.quantities import FOUND
+from voile.documents.attack.builtin_names import builtin_words
+from voile.documents.model.quantities import FOUND, IN_SAMPLE
 from voile.documents.replacements.names import builtin_names
-from voile.documents.verbs.attack import builtin_words
 from voile.documents.verbs.choose import choose
-from voile.documents.verbs.report_data import IN_SAMPLE
 from voile.documents.words.tokens import tokenise
 from voile.release.choice import Choice
 from voile.release.manifest import StoredRelease

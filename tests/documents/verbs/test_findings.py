@@ -14,7 +14,7 @@ from tests.documents.flow import applied, people, read
 
 from voile.core.errors import TamperedError
 from voile.data import open_source
-from voile.documents.verbs import apply as applying
+from voile.documents.verbs import applying_step as applying
 from voile.documents.verbs.verify import verify
 from voile.documents.verbs.verify import verify as of_wing
 from voile.gate.documents import MARK, measure_documents

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.documents.flow import NOTES, applied, kit_of, people, removals, table
 
-from voile.documents.verbs import apply as applying
+from voile.documents.verbs import applying_step as applying
 from voile.engines import processes
 from voile.gate.documents import measure_documents
 

@@ -20,7 +20,9 @@ from voile.documents.model.content import DocumentsContent
 from voile.documents.options import ApplyOptions
 from voile.documents.patterns.pattern import find
 from voile.documents.verbs.choose import choose
+from voile.documents.verbs.known import find_known
 from voile.documents.verbs.recipe import make_recipe
+from voile.documents.verbs.replacer import make_replacer_of
 from voile.release.choice import Choice
 
 SHIPS = ("The {} sails at noon .", "A ship , the {} , came in .", "Nobody was on board .")
@@ -99,7 +101,7 @@ def test_the_words_that_point_are_those_of_what_is_applied():
     content = replace(content, figures=figures, alone=without)
     for repeats, word in ((True, "cat"), (False, "dog")):
         asked = ApplyOptions(context=True, patterns=["none"], repeats=repeats)
-        recipe = make_recipe(content, content.policy(0), asked)
+        recipe = make_recipe(content, content.policy(0), asked, find_known, make_replacer_of)
         (found,) = find("a cat and a dog", recipe.finders)
         assert "a cat and a dog"[found.start : found.end] == word
 

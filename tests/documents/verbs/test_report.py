@@ -12,7 +12,8 @@ from tests.documents.reported import changed, figures, grids, page, said, shown,
 
 from voile.core.evidence import Count, Evidence, Finding, Note, Rate
 from voile.core.rounding import round_number
-from voile.documents.verbs.report_data import IN_SAMPLE, SHOWN
+from voile.documents.model.quantities import IN_SAMPLE
+from voile.documents.verbs.report_data import SHOWN
 from voile.release.manifest import StoredRelease
 from voile.report.sections import FrontierChart
 from voile.report.suppression import FEW

@@ -32,8 +32,9 @@ from voile.documents.replacements.published_document import publish
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import LOST_CHARACTERS, DocumentReader
 from voile.documents.text.source import UnreadWarning, open_source
-from voile.documents.verbs.apply import REMOVALS, ROWS_AT_A_TIME
+from voile.documents.verbs.applying_step import ROWS_AT_A_TIME
 from voile.documents.verbs.choose import choose
+from voile.documents.verbs.removals import REMOVALS
 from voile.documents.verbs.verify import verify
 from voile.release.choice import Choice
 from voile.release.manifest import manifest_path

@@ -22,7 +22,9 @@ from tests.documents.flow import (
 from voile.documents.model.content import DocumentsContent
 from voile.documents.options import ApplyOptions
 from voile.documents.replacements.removal import RemovalReason
+from voile.documents.verbs.known import find_known
 from voile.documents.verbs.recipe import make_recipe
+from voile.documents.verbs.replacer import make_replacer_of
 from voile.release.manifest import manifest_path
 
 SVM, DENIED = RemovalReason("pass", "svm", 1), RemovalReason("list", "deny-list")
@@ -119,7 +121,9 @@ def test_words_that_point_to_removed_values_go_if_asked(tmp_path):
 def test_only_what_is_a_name_is_repeated(options, repeated):
     notes = [f"{{{name}|DOCTOR}} came from {{Lugo|CITY}} on foot ." for name in PEOPLE]
     content = DocumentsContent.of(fitted(table(notes), miss_cost=[2]))
-    recipe = make_recipe(content, content.policy(0), ApplyOptions(**options))
+    recipe = make_recipe(
+        content, content.policy(0), ApplyOptions(**options), find_known, make_replacer_of
+    )
     assert recipe.committee.labels == ("CITY", "DOCTOR")
     assert recipe.names == repeated
 

@@ -13,6 +13,7 @@ from voile.core.errors import RequestError
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.normalisation import normalise
+from voile.documents.words.token_classes import token_labels
 from voile.documents.words.tokens import (
     BLANK,
     GLUED,
@@ -20,7 +21,6 @@ from voile.documents.words.tokens import (
     PARAGRAPH,
     TokenNumbers,
     add_tags,
-    token_labels,
     tokenise,
 )
 

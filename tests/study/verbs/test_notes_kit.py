@@ -23,7 +23,7 @@ from voile.data.files.atomic import write_text
 from voile.demo.clinic import make_clinic
 from voile.demo.fhir import write_fhir
 from voile.documents.fitting.work import UnmarkedWork
-from voile.documents.options import ReviewOptions
+from voile.documents.own_options import ReviewOptions
 from voile.release.kit import StoredKit
 from voile.study import Study
 from voile.study.carriers.carrier import QUASI

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from voile.documents.acceptance.limits import Floats
 from voile.documents.model.committee.committee import TokenCommittee
 from voile.documents.model.committee.publication import BATCH
-from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.published import PublishedDocument
 from voile.documents.replacements.removal import RemovalReason
 from voile.documents.text.document import Document
-from voile.documents.words.tokens import TextTokens, are_signs
+from voile.documents.words.token_classes import are_signs
+from voile.documents.words.tokens import TextTokens
 
 Pair = tuple[PublishedDocument, Document]
 """A document as released, and its source."""

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from voile.documents.acceptance.kept import KeptTokens, Pair
 from voile.documents.acceptance.reading import DueTokens
-from voile.documents.replacements.published import PublishedText
-from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.published import PublishedDocument, PublishedText
 from voile.documents.reviewing.beside import text_after, text_before
 from voile.documents.reviewing.line import ReviewLine
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from voile.documents.learners.calibration import fit_regressions
 from voile.documents.learners.learner import LabelledExamples
+from voile.documents.learners.regressions import fit_regressions
 from voile.documents.model.classifiers.external import ModelClassifier, odds_of
 from voile.documents.model.classifiers.folders.model_folder import ModelFolder
 

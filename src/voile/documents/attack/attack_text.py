@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from voile.documents.attack.remaining import edits_of
 from voile.documents.learners.learner import LabelledExamples
-from voile.documents.replacements.published_document import PublishedDocument
-from voile.documents.text.corpus import Corpus
+from voile.documents.replacements.published import PublishedDocument
 from voile.documents.text.document import Document, Span
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.features import FeatureExtractor, FeatureSpace
 from voile.documents.words.subjects import split_into_folds
-from voile.documents.words.tokens import TextTokens, token_labels, tokenise
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import TextTokens, tokenise
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,15 +34,18 @@ class AttackText:
 
     @classmethod
     def of(
-        cls, release: Corpus, training: Corpus | None, lists: Mapping[str, frozenset[str]]
+        cls,
+        release: DocumentSequence,
+        training: DocumentSequence | None,
+        lists: Mapping[str, frozenset[str]],
     ) -> AttackText:
         """Read the release, whose spans are the identifiers left, and the text to learn from.
 
         Columns of two subjects or more are kept; others cannot help, as the two texts share no
         subject.
         """
-        known = training if training is not None else Corpus([])
-        everything = Corpus([*known, *release])
+        known = training if training is not None else DocumentSequence([])
+        everything = DocumentSequence([*known, *release])
         tokens = tokenise(document.text for document in everything)
         whose = [(0, one) for one in known.subjects] + [(1, one) for one in release.subjects]
         numbers = {one: number for number, one in enumerate(dict.fromkeys(whose))}
@@ -90,14 +94,14 @@ def _examples(
     )
 
 
-def _marks(tokens: TextTokens, corpus: Corpus) -> NDArray[np.bool_]:
+def _marks(tokens: TextTokens, corpus: DocumentSequence) -> NDArray[np.bool_]:
     """Return which tokens the adversary recognises as marks, (n,).
 
     In a document with edits only these count: a name in the source's own brackets is one that is
     left.
     """
     like = np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
-    replaced = Corpus(_mark_edits(document) for document in corpus)
+    replaced = DocumentSequence(_mark_edits(document) for document in corpus)
     published = np.array([isinstance(one, PublishedDocument) for one in corpus], dtype=np.bool_)
     edited = token_labels(tokens, replaced, ("edit",)) > 0
     return np.asarray(like & (edited | ~np.repeat(published, np.diff(tokens.first))))

@@ -29,9 +29,10 @@ from voile.documents.model.start.rules.language import guess_language
 from voile.documents.model.start.starter.shipped import STARTERS, load_starter
 from voile.documents.model.start.starter.starter import PretrainedStarter
 from voile.documents.patterns.gazetteers import gazetteer_words
-from voile.documents.text.corpus import Corpus
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.words.subjects import count_by_subject
-from voile.documents.words.tokens import token_labels, tokenise
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import tokenise
 from voile.keys.random import RandomState, streams
 
 Labels = Literal["published", "released", "foreign", "starter"]
@@ -86,11 +87,11 @@ class BudgetedAttacker(EstimatorParameters):
 
     def attack(
         self,
-        published: Corpus,
-        truth: Corpus,
+        published: DocumentSequence,
+        truth: DocumentSequence,
         *,
         inspections: int | Sequence[int] | None = None,
-        training: Corpus | None = None,
+        training: DocumentSequence | None = None,
     ) -> InspectionEvidence:
         """Attack a release, and score the attack by the truth.
 
@@ -118,7 +119,7 @@ class BudgetedAttacker(EstimatorParameters):
         self._check(training)
         asked = None if inspections is None else _numbers(inspections)
         pairs = list(match_documents(published, truth))
-        release = Corpus(one for one, _ in pairs)
+        release = DocumentSequence(one for one, _ in pairs)
         ground = AttackText.of(release, training, gazetteer_words(self.lists or {}))
         names = [f"repeat {number}" for number in range(self.repeats)]
         seeds, *rngs = streams(self.random_state, "seeds", *names)
@@ -131,7 +132,9 @@ class BudgetedAttacker(EstimatorParameters):
             for look, rng in zip(seen, rngs, strict=True)
         ]
         asked = asked or _usual(walks)
-        totals = _totals(Corpus(source for _, source in pairs), ground.subject[ground.attacked])
+        totals = _totals(
+            DocumentSequence(source for _, source in pairs), ground.subject[ground.attacked]
+        )
         return InspectionEvidence(
             attack=NAMES[self.labels],
             heading="singling out",
@@ -147,7 +150,7 @@ class BudgetedAttacker(EstimatorParameters):
         each = {name: int(seeds.integers(2**31)) for name in learners}
         return predictions.ApprenticeAttacker(learners, each, self.n_jobs)
 
-    def _check(self, training: Corpus | None) -> None:
+    def _check(self, training: DocumentSequence | None) -> None:
         for what, legal in (("labels", Labels), ("order", Order)):
             value, names = getattr(self, what), get_args(legal)
             if value not in names:
@@ -162,7 +165,7 @@ class BudgetedAttacker(EstimatorParameters):
         if self.repeats < 1 or not 0 < self.share < 1:
             raise RequestError("repeats are 1 or more, and the share is above 0 and below 1")
 
-    def _story(self, training: Corpus | None) -> Note:
+    def _story(self, training: DocumentSequence | None) -> Note:
         learns = _LEARNS["others" if self.labels == "published" and not training else self.labels]
         trains = "trains every learner on it, takes the most accurate, and " * (
             self.labels != "starter"
@@ -241,7 +244,7 @@ _INSPECTS = {
 }
 
 
-def _starter(release: Corpus) -> PretrainedStarter:
+def _starter(release: DocumentSequence) -> PretrainedStarter:
     """Return the starter of the language that a release seems to be in."""
     language = guess_language(one.text for one in release)
     if language not in STARTERS:
@@ -266,7 +269,7 @@ def _usual(walks: Sequence[InspectionOrder]) -> list[int]:
     return [max(round(left), 1), max(round(tokens / 100), 1)]
 
 
-def _totals(source: Corpus, subject: NDArray[np.intp]) -> dict[str, Counts]:
+def _totals(source: DocumentSequence, subject: NDArray[np.intp]) -> dict[str, Counts]:
     """Count the source's tokens of each type, by subject; `subject` is each document's."""
     labels, tokens = source.labels, tokenise(one.text for one in source)
     types = token_labels(tokens, source, labels)

@@ -18,8 +18,8 @@ from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.documents.attack.mentions import ComparedMention, mentions_in, names_of
 from voile.documents.attack.remaining import edits_of, match_documents
 from voile.documents.attack.unlisted import ReplacedName, find_unlisted
-from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import TextTokens, TokenNumbers, tokenise
 from voile.keys.random import RandomState, streams
@@ -33,8 +33,8 @@ class ReadDocument:
 
 
 def link_surrogates(
-    published: Corpus,
-    truth: Corpus,
+    published: DocumentSequence,
+    truth: DocumentSequence,
     *,
     surrogates: Collection[str] = (),
     lists: Mapping[str, frozenset[str]] | None = None,
@@ -50,7 +50,7 @@ def link_surrogates(
     that share a rare word).
     """
     pairs = list(match_documents(published, truth))
-    whose = Corpus(document for document, _ in pairs).subjects
+    whose = DocumentSequence(document for document, _ in pairs).subjects
     read = [
         ReadDocument(document, mentions_in(document, source, kinds or {}), subject)
         for (document, source), subject in zip(pairs, whose, strict=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.documents.attack.remaining import match_documents
 from voile.documents.attack.words_left import Pair, WordsLeft
-from voile.documents.text.corpus import Corpus
+from voile.documents.text.sequence import DocumentSequence
 from voile.keys.random import RandomState, streams
 
 Floats = NDArray[np.float64]
@@ -31,8 +31,8 @@ UNSEEN = 0.5
 
 
 def guess_ordinary_names(
-    published: Corpus,
-    truth: Corpus,
+    published: DocumentSequence,
+    truth: DocumentSequence,
     *,
     kinds: Mapping[str, str] | None = None,
     random_state: RandomState = None,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from voile.core.errors import RequestError
-from voile.documents.replacements.published import PublishedEdit, PublishedText
-from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.published import PublishedDocument, PublishedEdit, PublishedText
 from voile.documents.text.document import Document
 
 

@@ -10,20 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.attack.remaining import edits_of
-from voile.documents.model.start.known.vocabulary import (
-    CAPITAL,
-    NO_WORD,
-    SMALL,
-    classify_form,
-    words_of,
-)
 from voile.documents.model.start.lists import public_lists
 from voile.documents.replacements.dates import MONTHS, WEEKDAYS
 from voile.documents.replacements.kinds import kind_of
-from voile.documents.replacements.names import PARTICLES, fold
-from voile.documents.replacements.roles import TITLES
-from voile.documents.text.corpus import Corpus
+from voile.documents.replacements.names import PARTICLES, TITLES, fold, words_of
 from voile.documents.text.document import Document
+from voile.documents.text.sequence import DocumentSequence
+from voile.documents.words.attributes import CAPITAL, NO_WORD, SMALL, classify_form
 from voile.documents.words.subjects import number_subjects
 from voile.documents.words.tokens import LINE, TextTokens, tokenise
 
@@ -58,7 +51,7 @@ class WordsLeft:
     @classmethod
     def of(cls, pairs: Sequence[tuple[Document, Document]], kinds: Mapping[str, str]) -> WordsLeft:
         """Read published documents, each with its source. The source's spans of names are true."""
-        whose = number_subjects(Corpus(one for one, _ in pairs).subjects).astype(np.int64)
+        whose = number_subjects(DocumentSequence(one for one, _ in pairs).subjects).astype(np.int64)
         tokens = tokenise(one.text for one, _ in pairs)
         folds = [fold(form) for form in tokens.forms]
         numbers = {word: place for place, word in enumerate(dict.fromkeys(folds), EDGE + 1)}

@@ -47,8 +47,8 @@ from voile.documents.options import FitOptions, LearningOptions
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.reader.installed import find_reader
 from voile.documents.replacements.kinds import PREFIX
-from voile.documents.text.corpus import Corpus
 from voile.documents.text.reader import DocumentReader
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.words.novelty import NoveltyCheck
 from voile.keys.random import streams
 from voile.release.kit import StoredKit
@@ -141,7 +141,7 @@ class SeedDraws:
 
 def learn(
     training: TrainingText,
-    corpus: Corpus,
+    corpus: DocumentSequence,
     reading: DocumentReader,
     options: LearningOptions,
     *,
@@ -167,7 +167,6 @@ def learn(
     )
     loops = dict(_loops(fits, options, progress, may_be_none=marks != ANNOTATED))
     key = draws.seen.bytes(32)
-    stopped = {loop.stopped for loop in loops.values()}
     rows = _points(training, loops, repeats=True)
     frontier = Frontier.of(
         [row["risk"] for row in rows], [row["loss"] for row in rows], np.arange(len(rows))
@@ -188,10 +187,7 @@ def learn(
         found={
             **_corpus(training),
             "key": key.hex(),
-            "learners": list(fits.learners),
-            "decision": options.decision,
-            "cross_fit": options.cross_fit,
-            "stopped": next((s for s in STOPS if s in stopped), "finished"),
+            **_describe_loops(fits, loops, options),
             **_describe_unmarked(training, marks),
             **_describe_own_models(models),
             **describe_reader(fits.learners.values()),
@@ -205,7 +201,20 @@ def learn(
     )
 
 
-def _check_held_out(corpus: Corpus, options: FitOptions) -> None:
+def _describe_loops(
+    fits: StoredFits, loops: Mapping[float, GreedyLoop], options: LearningOptions
+) -> dict[str, Any]:
+    """Return the kit's facts about the learners, and why the loops stopped."""
+    stopped = {loop.stopped for loop in loops.values()}
+    return {
+        "learners": list(fits.learners),
+        "decision": options.decision,
+        "cross_fit": options.cross_fit,
+        "stopped": next((one for one in STOPS if one in stopped), "finished"),
+    }
+
+
+def _check_held_out(corpus: DocumentSequence, options: FitOptions) -> None:
     """Refuse a hold-out that leaves too little to learn from, and say that it is the hold-out."""
     subjects = len(set(corpus.subjects))
     if options.hold_out and (subjects < max(options.cross_fit, 1) or not corpus.labels):
@@ -290,7 +299,7 @@ def _points(
 
 def _figures(
     training: TrainingText,
-    corpus: Corpus,
+    corpus: DocumentSequence,
     loops: Mapping[float, GreedyLoop],
     kept: Sequence[int],
     *,
@@ -326,7 +335,7 @@ def _describe_unmarked(training: TrainingText, marks: str) -> dict[str, Any]:
     return {"marks": marks, "unknown": int(training.unknown.sum())}
 
 
-def _novelty(corpus: Corpus) -> dict[str, Any]:
+def _novelty(corpus: DocumentSequence) -> dict[str, Any]:
     """Return the words by which a kit notices notes of another style; none of few notes."""
     subjects = [one.subject or str(number) for number, one in enumerate(corpus)]
     check = NoveltyCheck.learn([one.text for one in corpus], subjects)

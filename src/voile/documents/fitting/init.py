@@ -27,7 +27,8 @@ from voile.documents.model.start.rules.language import (
     find_untrained,
     guess_language,
 )
-from voile.documents.options import InitOptions, LearningOptions
+from voile.documents.options import LearningOptions
+from voile.documents.own_options import InitOptions
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.replacements.markup import MARKUP, are_markup
 from voile.documents.text.document import Document

@@ -12,10 +12,11 @@ from voile.core.wording import count
 from voile.data.files.outputs import WORK_KIT
 from voile.documents.fitting.refit import prepare
 from voile.documents.fitting.work import UnmarkedWork
-from voile.documents.options import ReviewOptions
+from voile.documents.own_options import ReviewOptions
 from voile.documents.reviewing.agreement import agreement
 from voile.documents.reviewing.batches import LEARNT
-from voile.documents.reviewing.local_page import page_server, types_on_page
+from voile.documents.reviewing.line import types_on_page
+from voile.documents.reviewing.local_page import page_server
 from voile.documents.reviewing.store import ReviewStore
 from voile.release.kit import StoredKit
 from voile.release.own_verbs import EndedVerb, VerbReporter

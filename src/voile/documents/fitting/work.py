@@ -41,10 +41,10 @@ from voile.documents.model.start.starter.starter import PretrainedStarter
 from voile.documents.options import LearningOptions
 from voile.documents.patterns import patterns_of
 from voile.documents.replacements.names import Language
-from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.text.files_source import FilesSource
 from voile.documents.text.reader import DocumentReader, is_usable, why_unusable
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.text.source import UNREAD, open_source, split_format
 from voile.documents.words.tokens import lists_behind
 from voile.documents.work_file import WorkFile, read_work
@@ -115,9 +115,9 @@ class UnmarkedWork:
         return Counter([*unread.values(), *filter(None, reasons)])
 
     @cached_property
-    def _read_corpus(self) -> Corpus:
+    def _read_corpus(self) -> DocumentSequence:
         reader = DocumentReader.all_of(Roles.model_validate(self.file.roles))
-        return Corpus(reader.read_documents(self.source))
+        return DocumentSequence(reader.read_documents(self.source))
 
     @cached_property
     def marks(self) -> ProposedMarks:
@@ -143,7 +143,7 @@ class UnmarkedWork:
     def _marked_notes(self) -> MarkedNotes:
         return MarkedNotes(self.marks, self.look)
 
-    def corpus(self, reviewed: Sequence[ReviewedSpan] = ()) -> Corpus:
+    def corpus(self, reviewed: Sequence[ReviewedSpan] = ()) -> DocumentSequence:
         """Return the notes as marked by proposals and reviewers, in the source's order."""
         return self._marked_notes.corpus(reviewed)
 

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.learners.learner import LabelledExamples
 from voile.documents.model.classifiers.calibration import Floats, IsotonicCalibration, check_finite
 from voile.documents.model.classifiers.classifier import Margins
 
@@ -48,26 +47,3 @@ def _curve(margins: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats
     both = np.stack([starts, ends], axis=1).ravel()
     kept = np.append(True, both[1:] != both[:-1])
     return values[both[kept]], np.repeat(share, 2)[kept]
-
-
-FAR = 8.0
-"""The log-odds of a type that no token has, or that every token has."""
-
-
-def fit_regressions(seen: Floats, examples: LabelledExamples) -> tuple[Floats, Floats]:
-    """Return for each type the weights, (T, k), and bias, (T,), of regressors (n, T, k).
-
-    A type that no token has is never found; one that every token has is always.
-    """
-    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
-
-    labels = examples.labels[examples.counted]
-    weights, bias = np.zeros(seen.shape[1:]), np.full(examples.types, -FAR)
-    for kind in range(examples.types):
-        positive = labels == kind + 1
-        if positive.any() and not positive.all():
-            fitted = LogisticRegression(max_iter=500).fit(seen[examples.counted, kind], positive)
-            weights[kind], bias[kind] = fitted.coef_[0], fitted.intercept_[0]
-        elif positive.any():
-            bias[kind] = FAR
-    return weights, bias

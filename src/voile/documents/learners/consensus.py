@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 
 from voile.documents.learners.adaboost import AdaBoost
-from voile.documents.learners.calibration import fit_regressions
 from voile.documents.learners.crf import CRF
 from voile.documents.learners.learner import LabelledExamples, TokenLearner
 from voile.documents.learners.out_of_fold import margins_out_of_fold
+from voile.documents.learners.regressions import fit_regressions
 from voile.documents.learners.svm import SVM
 from voile.documents.model.classifiers.consensus import ConsensusClassifier, regressors
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from voile.documents.learners.adaboost import AdaBoost
-from voile.documents.learners.calibration import fit_regressions
 from voile.documents.learners.crf import CRF
 from voile.documents.learners.ensemble import EnsembleLearner
 from voile.documents.learners.learner import LabelledExamples, TokenLearner
 from voile.documents.learners.out_of_fold import classes_by_own_rule, margins_out_of_fold
+from voile.documents.learners.regressions import fit_regressions
 from voile.documents.learners.svm import SVM
 from voile.documents.model.classifiers.classifier import (
     Margins,

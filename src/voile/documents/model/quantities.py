@@ -1,6 +1,9 @@
-"""Names of the figures of a fit, of an attack and of a report."""
+"""Names and rules of the figures of a fit, of an attack, of an acceptance and of a report."""
 
 from __future__ import annotations
+
+from voile.core.evidence import Note
+from voile.core.rounding import StatingRules
 
 FOUND, LEFT, REMOVED = "identifiers found", "identifiers left", "harmless tokens removed"
 """Quantities of an attack's findings."""
@@ -16,3 +19,15 @@ attacker inspects as many tokens as there are identifiers left, or 1% of all tok
 
 AXES = {"risk": "identifiers left", "loss": "harmless tokens removed"}
 """The names of risk and loss."""
+
+ACCEPTANCE = "acceptance"
+"""Both manifests' name for the proof about a release by reading it."""
+IN_SAMPLE = Note(
+    "The committee learnt from documents of this release, and misses less in them than in text "
+    "that it has not seen. For an unbiased figure, attack a release of other annotated documents."
+)
+STATING = StatingRules(
+    at_least=frozenset(
+        {"published_tokens", "published_sentences", "published_documents", "risk_low"}
+    )
+)

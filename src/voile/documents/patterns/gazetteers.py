@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from voile.data.places import named_phrases
-from voile.documents.patterns.phrase_list import read_phrases
+from voile.data.places import named_phrases, read_phrases
 from voile.documents.words.tokens import LINE, Tokeniser, tokenise
 
 

@@ -7,34 +7,14 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
-from pathlib import Path
 
-from voile.core.errors import RequestError, SourceError
+from voile.core.errors import RequestError
+from voile.data.places import read_phrases
 from voile.documents.patterns.pattern import Slice, find
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.words.normalisation import as_latin, normalise
 
 _TOKEN = re.compile(r"[^\W_]+|\S")
-
-
-def read_phrases(given: str | PathLike[str] | Sequence[str]) -> list[str]:
-    """Read a list from a text file in UTF-8, one phrase a line; empty ones are left out.
-
-    A list is taken as it is.
-    """
-    if not isinstance(given, str | PathLike):
-        if not (phrases := [phrase for phrase in given if phrase.strip()]):
-            raise RequestError("the list has no phrase")
-        return phrases
-    path = given
-    try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = "is not UTF-8" if isinstance(error, ValueError) else "cannot be read"
-        raise SourceError(f"the list {reason}", where=str(path)) from error
-    if not (phrases := [line for line in lines if line.strip()]):
-        raise RequestError("the list has no phrase", where=str(path))
-    return phrases
 
 
 class PhraseList:

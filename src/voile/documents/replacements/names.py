@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from voile.core.errors import RequestError
 from voile.documents.words.normalisation import as_latin
+from voile.documents.words.tokens import SIGNS
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -27,6 +28,11 @@ BUILT_IN = "built in"
 # Small words within surnames: they are neither a name by themselves nor distinguished from one.
 _PARTICLES = "de del la las los san santa da das do dos di du le van von der den ter zu al el ibn"
 PARTICLES = frozenset(_PARTICLES.split())
+# They say who is spoken of only together with a name, and keep the gender.
+_TITLES = """
+    mr mrs ms miss mx dr dra drs prof sr sra srta jr ii iii iv phd md rn esq sir madam mister"""
+TITLES = frozenset(_TITLES.split())
+_WORDS_AND_NUMBERS = re.compile(rf"[^\W_][^\W_{SIGNS}]*")
 _WORDS = re.compile(r"[^\W\d_]+")
 _MIXED = re.compile(r"[^\W\d_]*[A-Za-z][^\W\d_]*")
 
@@ -61,6 +67,15 @@ class _BareCharacters(dict[int, int | None]):
 
 
 _BARE = _BareCharacters()
+
+
+def words_of(value: str) -> list[str]:
+    """Return the words and numbers of a value, folded.
+
+    >>> words_of("C/ Álvarez-O'Neill, 23")
+    ['c', 'alvarez', 'o', 'neill', '23']
+    """
+    return [fold(word) for word in _WORDS_AND_NUMBERS.findall(value)]
 
 
 def name_words(text: str) -> list[str]:

@@ -61,6 +61,13 @@ class PublishedText:
                     yield Span(start, start + len(part), span.label)
 
 
+@dataclass(frozen=True, slots=True)
+class PublishedDocument(Document):
+    """A document as published; its spans are the identifiers that are left."""
+
+    edits: tuple[PublishedEdit, ...] = ()  # the replacements, in the order of the text
+
+
 def replace_removals(
     text: str, removals: Sequence[TextRemoval], replacements: Sequence[str]
 ) -> PublishedText:

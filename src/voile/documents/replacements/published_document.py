@@ -1,23 +1,13 @@
-"""A document as published: its text, and its replacements in place of the source's."""
+"""Publish a document: put the replacements in the place of its removals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from voile.documents.replacements.markup import keep_json, replace_in_elements
-from voile.documents.replacements.published import PublishedEdit, RemovalReplacer
+from voile.documents.replacements.published import PublishedDocument, RemovalReplacer
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.text.document import Document
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedDocument(Document):
-    """A document as published; its spans are the identifiers that are left."""
-
-    edits: tuple[
-        PublishedEdit, ...
-    ] = ()  # what stands in the place of what, in the order of the text
 
 
 def publish(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from voile.core.errors import RequestError
+from voile.documents.text.document import Document
 
 
 class RemovalReason(NamedTuple):
@@ -46,6 +47,31 @@ class TextRemoval:
     end: int
     label: str  # the type, as in the corpus
     by: tuple[RemovalReason, ...] = ()  # everything that removes them, each once
+
+
+class KnownFinder(Protocol):
+    """Finds the values of the columns next to the notes."""
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """The kind of each column."""
+
+    @property
+    def hits(self) -> Mapping[str, int]:
+        """The number of finds of each column so far."""
+
+    @staticmethod
+    def sure(removal: TextRemoval) -> bool:
+        """Return whether a find can be nothing else."""
+
+    def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
+        """Find the values in each document, in order and apart."""
+
+    def propose_sure(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
+        """Find the values in each document that can be nothing else."""
+
+    def check(self, link: str | None = None) -> None:
+        """Refuse columns that meet no document; `link` has the subjects."""
 
 
 def check_removals(text: str, removals: Iterable[TextRemoval]) -> list[TextRemoval]:

@@ -13,16 +13,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from voile.documents.replacements.names import PARTICLES, Language, NamePool, fold
+from voile.documents.replacements.names import PARTICLES, TITLES, Language, NamePool, fold
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SURNAME = re.compile(r"o['’]|mc[^\W\d_]{3}")
 _POSSESSIVE = re.compile("['’]s", re.IGNORECASE)
 
-# They say who is spoken of only together with a name, and keep the gender.
-_TITLES = """
-    mr mrs ms miss mx dr dra drs prof sr sra srta jr ii iii iv phd md rn esq sir madam mister"""
-TITLES = frozenset(_TITLES.split())
 # At the beginning of a name only, before a given name: in English Don is a name, D. an initial.
 _FIRST: dict[Language, frozenset[str]] = {
     "english": frozenset(),

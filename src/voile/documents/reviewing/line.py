@@ -11,6 +11,8 @@ from voile.core.errors import RequestError
 Purpose = Literal["review", "census", "sample", "adjudication"]
 BLIND = ("census", "sample")
 """Purposes of which nothing may tell a planted identifier: it stands in no document."""
+COMMON = ("NAME", "DATE", "PHONE", "ADDRESS", "ID", "EMAIL", "AGE", "HOSPITAL", "PROFESSION")
+"""Types that a reader may need though a kit has none of them, in the order of their keys."""
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -81,3 +83,8 @@ def check_spans(text: str, spans: Sequence[ShownSpan]) -> tuple[ShownSpan, ...]:
             )
         end = one.end
     return ordered
+
+
+def types_on_page(labels: Sequence[str]) -> list[str]:
+    """Return the types that a reader may set, the kit's own among them."""
+    return list(dict.fromkeys([*COMMON, *labels]))

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from voile.core.errors import RequestError, install
-
-COMMON = ("NAME", "DATE", "PHONE", "ADDRESS", "ID", "EMAIL", "AGE", "HOSPITAL", "PROFESSION")
-"""Types that a reader may need though a kit has none of them, in the order of their keys."""
 
 
 def page_server() -> Callable[..., None]:
@@ -25,8 +22,3 @@ def page_server() -> Callable[..., None]:
         what = f"{error.name} is not installed"
         raise RequestError(what, instead=install("review")) from None
     return partial(serve, notify=partial(print, file=sys.stderr, flush=True))
-
-
-def types_on_page(labels: Sequence[str]) -> list[str]:
-    """Return the types that a reader may set, the kit's own among them."""
-    return list(dict.fromkeys([*COMMON, *labels]))

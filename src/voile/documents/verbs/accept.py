@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
-from os import PathLike
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError, name_kind
+from voile.core.errors import DamagedError, RequestError, TamperedError, VoileError
 from voile.data import Source
 from voile.data.files import outputs
 from voile.data.files.atomic import settle
 from voile.data.files.locks import hold_lock
-from voile.data.opening import split_output
-from voile.data.postgres.address import DatabaseAddress
-from voile.data.roles import Roles
 from voile.documents.acceptance.certificate import AcceptanceCertificate, certificate
-from voile.documents.acceptance.kept import KeptTokens, Pair
+from voile.documents.acceptance.kept import KeptTokens
 from voile.documents.acceptance.plan import AcceptanceGoal
-from voile.documents.acceptance.reading import FEW, AcceptanceReading, AcceptanceVerdict, DueTokens
+from voile.documents.acceptance.reading import AcceptanceReading, AcceptanceVerdict, DueTokens
 from voile.documents.acceptance.screens import identifiers
-from voile.documents.model.committee.committee import TokenCommittee
-from voile.documents.model.content import DocumentsContent
-from voile.documents.model.own_models import with_models
-from voile.documents.model.policies import DocumentsPolicy
-from voile.documents.options import AcceptOptions
+from voile.documents.model.quantities import ACCEPTANCE
+from voile.documents.options import ApplyOptions
+from voile.documents.own_options import AcceptOptions
+from voile.documents.replacements.names import Language
 from voile.documents.replacements.published import RemovalReplacer
-from voile.documents.reviewing.local_page import page_server, types_on_page
+from voile.documents.reviewing.line import types_on_page
 from voile.documents.reviewing.store import ReviewStore
-from voile.documents.text.corpus import Corpus
-from voile.documents.text.files_source import FilesSource
-from voile.documents.text.reader import DocumentReader
-from voile.documents.text.source import open_source
 from voile.documents.verbs import acceptance_answers
 from voile.documents.verbs.acceptance_folder import LINES, STATE, ReadingCourse, ReadingState
+from voile.documents.verbs.acceptance_scene import AcceptanceScene, open_release
 from voile.documents.verbs.mend import mend
-from voile.documents.verbs.released import check_texts, pair_documents
 from voile.documents.verbs.removals import REMOVALS
-from voile.documents.verbs.report_data import ACCEPTANCE
 from voile.keys.random import ProtectiveRandom
 from voile.keys.secret import Secret
 from voile.release.evidence import READ, AttackResults, default_place, find_evidence, write_evidence
@@ -51,6 +40,7 @@ from voile.release.scoring import private_manifest_of
 
 SURE = frozenset({"known", "list"})
 """Kinds of reasons that remove only certain identifiers."""
+ServePage: TypeAlias = Callable[..., None]
 LOCK = "acceptance.lock"
 """The lock of the command that goes on with a reading, from its first look to its last."""
 
@@ -61,20 +51,21 @@ def accept(
     *,
     kit: StoredKit | str,
     release: StoredRelease | str,
-    source: object,
-    table: str | None,
-    encoding: str | None,
+    source: Source,
+    page_server: Callable[[], ServePage],
+    make_replacer: Callable[[ApplyOptions, Language], RemovalReplacer],
     writer: Callable[[RemovalReplacer], RemovalReplacer] | None = None,
 ) -> EndedVerb:
     """Go on with the reading of a release as far as answers are at hand; see `AcceptOptions`.
 
+    page_server : returns the function that serves the local page, if a person reads on it.
+    make_replacer : returns the replacer of mended texts.
     writer : makes the replacer of mended texts of the release's own, where apply had another.
     """
     goal = AcceptanceGoal(options.at_most, options.per, options.confidence)
-    opened = release if isinstance(release, StoredRelease) else _open_release(release)
+    opened = release if isinstance(release, StoredRelease) else open_release(release)
     made_by = kit if isinstance(kit, StoredKit) else StoredKit.load(kit, "documents")
-    origin = open_source(source, table=table, encoding=encoding)
-    scene = _AcceptScene.of(opened, made_by, origin, options, writer)
+    scene = AcceptanceScene.of(opened, made_by, source, options, make_replacer, writer)
     if options.plan:
         return _report_plan(scene, goal, options, reporter)
     serve = page_server() if options.answers is None else None
@@ -95,88 +86,12 @@ def accept(
         return _record_verdict(going, came, reporter)
 
 
-@dataclass(frozen=True, eq=False)
-class _AcceptScene:
-    """A release, with its kit, policy and source."""
-
-    release: StoredRelease
-    kit: StoredKit
-    content: DocumentsContent
-    policy: DocumentsPolicy
-    committee: TokenCommittee  # the policy's
-    source: Source
-    texts: Sequence[str]
-    documents: Any  # the source's, a corpus
-    writer: Callable[[RemovalReplacer], RemovalReplacer] | None
-
-    @classmethod
-    def of(
-        cls,
-        release: StoredRelease,
-        kit: StoredKit,
-        source: Source,
-        options: AcceptOptions,
-        writer: Callable[[RemovalReplacer], RemovalReplacer] | None,
-    ) -> _AcceptScene:
-        """Check that they belong together.
-
-        Raises RequestError: the release is another kit's or another source's, or has no private
-        folder; a model of the kit is not as it was. TamperedError: the release is not as its
-        manifest has it.
-        """
-        private = private_manifest_of(release)
-        release.check_hash()
-        if private.get("kit") != kit.id:
-            raise RequestError(
-                "this kit did not make the release",
-                where=str(release.path),
-                instead="give the kit that was applied",
-            )
-        if private["source"]["sha256"] != source.fingerprint():
-            raise RequestError(
-                "this is not the source of the release, or it changed since",
-                where=source.name,
-                instead="give the source that was applied, or apply again",
-            )
-        pattern = private.get("subject_pattern")
-        if pattern is not None and isinstance(source, FilesSource):
-            source = source.with_subjects(pattern)
-        content = DocumentsContent.of(kit)
-        reading = DocumentReader.all_of(Roles.model_validate(private["roles"]))
-        texts = [one["column"] for one in release.public["columns"] if one["role"] == "text"]
-        check_texts(reading.texts, texts, source.name)
-        chosen = {name: release.public["policy"][name] for name in ("miss_cost", "passes")}
-        policy = DocumentsPolicy(**chosen)
-        committee = with_models(content.committee(policy), options.model)
-        annotated = source.columns.keys() >= {*reading.roles.of("label")}
-        documents = Corpus(reading.read_documents(source, annotated=annotated))
-        own = (release, kit, content, policy, committee, source, reading.texts, documents)
-        return cls(*own, writer)
-
-    @cached_property
-    def pairs(self) -> Sequence[Pair]:
-        """Every document as it is released now, with its own in the source."""
-        return self.with_edits(None)
-
-    def with_edits(self, removals: Path | None) -> list[Pair]:
-        """Return them with the edits that a file has."""
-        return list(pair_documents(self.release, self.texts, self.documents, removals))
-
-    @property
-    def least(self) -> int:
-        """Tokens that a census has at least: scores learnt from proposals may be far too low."""
-        return FEW if self.content.unchecked_reference else 0
-
-    def subjects(self) -> int:
-        return len({one.subject or one.id for _, one in self.pairs})
-
-
 class _GoingReading:
     """A reading that goes on, from batch to batch and over the mending before a sample."""
 
     def __init__(
         self,
-        scene: _AcceptScene,
+        scene: AcceptanceScene,
         state: ReadingState,
         store: ReviewStore,
         folder: Path,
@@ -230,24 +145,13 @@ class _GoingReading:
     def mend(self, facts: Mapping[str, Any], public: Mapping[str, Any] | None) -> None:
         """Write the release without the finds so far, and with these facts of the reading."""
         scene, found = self.scene, self.course.removals()
-        given = (facts, public, self._key_file, asdict(self.state.goal), scene.writer)
         attacked = [one for one in find_evidence(scene.release, self.secret) if one.attack != READ]
-        made = mend(scene.release, scene.source, scene.texts, scene.pairs, found, *given)
+        made = mend(scene, found, facts, public, self._key_file, asdict(self.state.goal))
         if attacked and made.public["sha256"] != scene.release.public["sha256"]:
             self._insist("evidence of the release as it was is gone: attack it again")
         self.state = replace(self.state, now=made.public["sha256"])
         self.state.write(self._folder)
         self.scene = replace(scene, release=made)
-
-
-def _open_release(place: str) -> StoredRelease:
-    """Open a release; as it was before a mending that was killed, or after."""
-    if not isinstance(place, str | PathLike):
-        remedy = "give what apply returned, or its path"
-        raise RequestError(f"{name_kind(place)} is not a release", instead=remedy)
-    if not DatabaseAddress.parse(place):
-        settle(split_output(place)[0], outputs.RELEASE)
-    return StoredRelease.open(place)
 
 
 def _folder(release: StoredRelease) -> Path:
@@ -265,7 +169,7 @@ def _is_read(release: StoredRelease) -> RequestError:
 
 
 def _resume_state(
-    folder: Path, scene: _AcceptScene, goal: AcceptanceGoal, options: AcceptOptions
+    folder: Path, scene: AcceptanceScene, goal: AcceptanceGoal, options: AcceptOptions
 ) -> ReadingState:
     """Return the state to go on from; begin where there is none."""
     release = scene.release
@@ -295,7 +199,7 @@ def _resume_state(
 
 
 def _begin(
-    folder: Path, scene: _AcceptScene, goal: AcceptanceGoal, options: AcceptOptions
+    folder: Path, scene: AcceptanceScene, goal: AcceptanceGoal, options: AcceptOptions
 ) -> ReadingState:
     folder.mkdir(mode=0o700, exist_ok=True)
     if (folder / LINES).exists():
@@ -320,7 +224,7 @@ def _begin(
 
 
 def _report_plan(
-    scene: _AcceptScene, goal: AcceptanceGoal, options: AcceptOptions, reporter: VerbReporter
+    scene: AcceptanceScene, goal: AcceptanceGoal, options: AcceptOptions, reporter: VerbReporter
 ) -> EndedVerb:
     """Say how much must be read; nothing is begun."""
     kept = KeptTokens.of(scene.pairs, scene.committee)
@@ -368,7 +272,7 @@ def _is_answered(folder: Path) -> bool:
         return bool(store.answers())
 
 
-def _serve_lines(going: _GoingReading, serve: Callable[..., None], options: AcceptOptions) -> None:
+def _serve_lines(going: _GoingReading, serve: ServePage, options: AcceptOptions) -> None:
     """Show what waits on the local page, and what waits then, until its reader ends it."""
     serve(
         going.store,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,9 @@ from voile.documents.attack.alignment import align, count_marks, is_of
 from voile.documents.attack.remaining import match_documents
 from voile.documents.columns import text_roles
 from voile.documents.model.quantities import LEFT, REMOVED
-from voile.documents.model.start.known.known_values import KnownValues
-from voile.documents.model.start.known.tables import read_known
 from voile.documents.options import AssessOptions
-from voile.documents.replacements.published import PublishedText
-from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.published import PublishedDocument, PublishedText
+from voile.documents.replacements.removal import KnownFinder
 from voile.documents.text.document import Document, Span
 from voile.documents.text.files_source import FilesSource
 from voile.documents.text.formats.tables import source_documents
@@ -33,59 +32,69 @@ Case = tuple[Document, Span, bool]
 """An identifier of an original, and whether something of it is left."""
 
 
-def assess(
-    original: Source,
-    released: Source,
-    roles: Roles | None,
-    options: AssessOptions,
-    *,
-    seed: int | None,
-    progress: ProgressHook,
-) -> ReleaseAssessment:
-    """Align texts with their originals, and count the identifiers left and the tokens removed.
+@dataclass(frozen=True)
+class DocumentAssessment:
+    """The assessment of texts from any maker.
 
-    With annotations of the original, it counts identifiers left by type, and harmless tokens
-    removed. With tables next to it, it counts the original's values that are left. With neither it
-    knows only lengths and marks. Nothing is drawn: `seed` changes nothing.
-
-    Raises
-    ------
-    RequestError : other documents than the original's, or known columns that meet none of them.
+    read_known : reads the tables of known values.
     """
-    known = read_known(options)
-    theirs = _roles_of(original, roles, options)
-    truth = list(source_documents(original, theirs))
-    ours = source_documents(released, text_roles(released, theirs.of("text")))
-    bare = [Document(one.text, id=one.id) for one in ours]
-    if len(bare) != len(truth):
-        raise RequestError(
-            f"{len(bare):,} released texts for {len(truth):,} of the original",
-            where=released.name,
-            instead="give the originals of these texts, in their order",
-        )
-    aligned = list(_align_texts(bare, truth, released.name, progress))
-    pairs = list(match_documents(aligned, truth))
-    has_spans = any(one.spans for one in truth)
-    annotated = [pair for pair in pairs if pair[1].annotated and has_spans]
-    evidence = [_count_remaining(annotated)] if annotated else []
-    if known is not None:
-        progress("looking for known values", 0)
-        evidence.append(_known_left(pairs, known, options.by))
-    figures = {
-        "documents": float(len(pairs)),
-        "replaced": float(sum(len(one.edits) for one, _ in pairs)),
-        "share_of_characters_left": _share_left(pairs),
-    }
-    for one in evidence:
-        for finding in (each for each in one.findings if not each.of and each.rate.trials):
-            figures[finding.quantity.replace(" ", "_")] = finding.rate.value
-    marks = count_marks(one.text for one, _ in pairs)
-    facts = {
-        "annotated": len(annotated),
-        "met": {} if known is None else dict(known.hits),
-        "marks": {k: v for k, v in marks.items() if v >= FEW},
-    }
-    return ReleaseAssessment("documents", released.name, figures, tuple(evidence), facts)
+
+    read_known: Callable[[AssessOptions], KnownFinder | None]
+
+    def assess(
+        self,
+        original: Source,
+        released: Source,
+        roles: Roles | None,
+        options: AssessOptions,
+        *,
+        seed: int | None,
+        progress: ProgressHook,
+    ) -> ReleaseAssessment:
+        """Align texts with their originals, and count the identifiers left and the tokens removed.
+
+        With annotations of the original, it counts identifiers left by type, and harmless tokens
+        removed. With tables next to it, it counts the original's values that are left. With neither
+        it knows only lengths and marks. Nothing is drawn: `seed` changes nothing.
+
+        Raises
+        ------
+        RequestError : other documents than the original's, or known columns that meet none of them.
+        """
+        known = self.read_known(options)
+        theirs = _roles_of(original, roles, options)
+        truth = list(source_documents(original, theirs))
+        ours = source_documents(released, text_roles(released, theirs.of("text")))
+        bare = [Document(one.text, id=one.id) for one in ours]
+        if len(bare) != len(truth):
+            raise RequestError(
+                f"{len(bare):,} released texts for {len(truth):,} of the original",
+                where=released.name,
+                instead="give the originals of these texts, in their order",
+            )
+        aligned = list(_align_texts(bare, truth, released.name, progress))
+        pairs = list(match_documents(aligned, truth))
+        has_spans = any(one.spans for one in truth)
+        annotated = [pair for pair in pairs if pair[1].annotated and has_spans]
+        evidence = [_count_remaining(annotated)] if annotated else []
+        if known is not None:
+            progress("looking for known values", 0)
+            evidence.append(_known_left(pairs, known, options.by))
+        figures = {
+            "documents": float(len(pairs)),
+            "replaced": float(sum(len(one.edits) for one, _ in pairs)),
+            "share_of_characters_left": _share_left(pairs),
+        }
+        for one in evidence:
+            for finding in (each for each in one.findings if not each.of and each.rate.trials):
+                figures[finding.quantity.replace(" ", "_")] = finding.rate.value
+        marks = count_marks(one.text for one, _ in pairs)
+        facts = {
+            "annotated": len(annotated),
+            "met": {} if known is None else dict(known.hits),
+            "marks": {k: v for k, v in marks.items() if v >= FEW},
+        }
+        return ReleaseAssessment("documents", released.name, figures, tuple(evidence), facts)
 
 
 def _roles_of(source: Source, given: Roles | None, options: AssessOptions) -> Roles:
@@ -142,7 +151,7 @@ def _count_remaining(pairs: list[Pair]) -> Evidence:
     )
 
 
-def _known_left(pairs: Sequence[Pair], known: KnownValues, by: str | None) -> Evidence:
+def _known_left(pairs: Sequence[Pair], known: KnownFinder, by: str | None) -> Evidence:
     """Count the known values that stand in the originals and of which something is left."""
     sure: list[Case] = []
     possible: list[Case] = []

@@ -2,52 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.errors import RequestError, TamperedError, nearest
+from voile.core.errors import RequestError, TamperedError
 from voile.core.evidence import Count, Evidence, Finding, Note, Rate
 from voile.core.progress import ProgressHook, ProgressSteps
-from voile.data import Source, open_source
+from voile.data import Source
 from voile.data.roles import Roles
 from voile.documents.attack import linkage
 from voile.documents.attack.budgeted import NAMES, BudgetedAttacker, Labels
-from voile.documents.attack.mentions import compared_words
+from voile.documents.attack.builtin_names import builtin_lists, builtin_words
 from voile.documents.attack.ordinary_names import guess_ordinary_names
 from voile.documents.attack.remaining import edits_of, match_documents
-from voile.documents.model.quantities import LEFT, REMOVED
-from voile.documents.model.start.known.known_values import KnownValues
-from voile.documents.model.start.known.tables import read_known
+from voile.documents.model.quantities import IN_SAMPLE, LEFT, REMOVED
 from voile.documents.model.start.rules.language import guess_language
 from voile.documents.model.start.rules.rule import NAME
 from voile.documents.model.start.starter.shipped import STARTERS
 from voile.documents.options import AttackOptions
 from voile.documents.patterns.gazetteers import read_gazetteers
-from voile.documents.replacements.names import BUILT_IN, LANGUAGES, PARTICLES, builtin_names, fold
-from voile.documents.replacements.removal import TextRemoval
-from voile.documents.replacements.roles import TITLES
+from voile.documents.replacements.names import BUILT_IN
+from voile.documents.replacements.removal import KnownFinder, TextRemoval
 from voile.documents.replacements.spans import settle_spans
-from voile.documents.text.corpus import Corpus
-from voile.documents.text.document import Document, Span, only_annotated
+from voile.documents.text.document import Document, Span
 from voile.documents.text.reader import DocumentReader
-from voile.documents.text.source import split_format
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.verbs.released import check_texts, pair_documents
-from voile.documents.verbs.report_data import IN_SAMPLE
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.subjects import count_by_subject, number_subjects
-from voile.documents.words.tokens import token_labels, tokenise
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import tokenise
 from voile.keys.random import streams
 from voile.release.manifest import StoredRelease
 from voile.release.scoring import private_manifest_of
 from voile.report.wording import join_names
 
 KEPT = frozenset({"labels", "roles", "learnt_from", "surrogates"})
-NAMED = ("female", "male", "surnames")
 UNANNOTATED = "{aside} documents without spans in the truth are left out."
 UNSCORED = Note(
     "Nobody annotated the truth: the identifiers left were not counted, and nothing was inspected."
@@ -59,33 +53,45 @@ KNOWN = Note(
 UNLEARNT = "The truth has types that the committee never learnt: {types}."
 
 
-def attack(
-    release: StoredRelease,
-    truth: Source,
-    options: AttackOptions,
-    *,
-    seed: int | None,
-    progress: ProgressHook,
-) -> tuple[Evidence, ...]:
-    """Attack a release in every way that its truth can score.
+@dataclass(frozen=True)
+class DocumentAttacks:
+    """The attacks on a release of documents.
 
-    The adversary has the release. The private folder and ``truth`` score the attack. ``truth`` is
-    the source with its spans, or with known columns next to it.
-
-    Raises RequestError: there is no private folder to score against, the truth belongs to another
-    release, or it has no identifier. Also: foreign labels come without a corpus, or lists or tables
-    cannot be read.
+    read_foreign : reads the adversary's own corpus. read_known : reads the tables of known values.
     """
-    release.check_hash()
-    scene = _DocumentsScene.of(release, truth, options)
-    sources = _label_sources(options, scene.published) if scene.annotated else []
-    linked = scene.annotated and release.public["policy"]["replace"] == "surrogate"
-    step = ProgressSteps(progress, len(sources) + 1 + linked)
-    results = [*_inspect(scene, options, sources, seed, step), *_guess(scene, seed, step)]
-    if linked:
-        step("linking people by their surrogates")
-        results.append(_plain(_link(scene, seed), scene))
-    return tuple(results)
+
+    read_foreign: Callable[[Any], DocumentSequence]
+    read_known: Callable[[AttackOptions], KnownFinder | None]
+
+    def attack(
+        self,
+        release: StoredRelease,
+        truth: Source,
+        options: AttackOptions,
+        *,
+        seed: int | None,
+        progress: ProgressHook,
+    ) -> tuple[Evidence, ...]:
+        """Attack a release in every way that its truth can score.
+
+        The adversary has the release. The private folder and ``truth`` score the attack. ``truth``
+        is the source with its spans, or with known columns next to it.
+
+        Raises RequestError: there is no private folder to score against, the truth belongs to
+        another release, or it has no identifier. Also: foreign labels come without a corpus, or
+        lists or tables cannot be read.
+        """
+        release.check_hash()
+        scene = _DocumentsScene.of(release, truth, options, self.read_known)
+        sources = _label_sources(options, scene.published) if scene.annotated else []
+        linked = scene.annotated and release.public["policy"]["replace"] == "surrogate"
+        step = ProgressSteps(progress, len(sources) + 1 + linked)
+        inspected = _inspect(scene, options, sources, seed, step, self.read_foreign)
+        results = [*inspected, *_guess(scene, seed, step)]
+        if linked:
+            step("linking people by their surrogates")
+            results.append(_plain(_link(scene, seed), scene))
+        return tuple(results)
 
 
 def _inspect(
@@ -94,10 +100,11 @@ def _inspect(
     sources: Sequence[Labels],
     seed: int | None,
     step: ProgressSteps,
+    read_foreign: Callable[[Any], DocumentSequence],
 ) -> Iterator[Evidence]:
     """Yield the finds of inspections, for each source of labels."""
     lists = read_gazetteers(options.lists)
-    foreign = None if options.foreign is None else _foreign(options.foreign)
+    foreign = None if options.foreign is None else read_foreign(options.foreign)
     for number, labels in enumerate(sources):
         step(f"attacking by {NAMES[labels]}")
         attacker = BudgetedAttacker(
@@ -151,7 +158,7 @@ def _link(scene: _DocumentsScene, seed: int | None) -> Evidence:
     )
 
 
-def _label_sources(options: AttackOptions, published: Corpus) -> list[Labels]:
+def _label_sources(options: AttackOptions, published: DocumentSequence) -> list[Labels]:
     """Return where labels come from, each once; the starter, unless asked for, in its language."""
     sources: list[Labels] = list(dict.fromkeys(options.labels))
     if options.foreign is not None and "foreign" not in sources:
@@ -160,64 +167,6 @@ def _label_sources(options: AttackOptions, published: Corpus) -> list[Labels]:
     if "labels" not in options.model_fields_set and language not in STARTERS:
         sources.remove("starter")
     return sources
-
-
-@cache
-def builtin_words() -> frozenset[str]:
-    """Return the words of surrogate names by voile's lists, which are public, and of titles."""
-    found = {word for names in _builtin_names().values() for name in names for word in name}
-    return frozenset(found | TITLES | PARTICLES | {"and", "don", "doña"})
-
-
-@cache
-def builtin_lists() -> dict[str, frozenset[str]]:
-    """Return the folded words of each of voile's lists of names."""
-    return {
-        what: frozenset(fold(word) for name in names for word in name)
-        for what, names in _builtin_names().items()
-    }
-
-
-def _builtin_names() -> dict[str, list[tuple[str, ...]]]:
-    """Return the words of each name of each list."""
-    return {
-        f"{language} {part}": [
-            compared_words(name) for name in getattr(builtin_names(language), part)
-        ]
-        for language in LANGUAGES
-        for part in NAMED
-    }
-
-
-def _foreign(given: Any) -> Corpus:
-    """Read the adversary's own corpus; "conll:notes.txt" gives its format.
-
-    A frame has the columns that a corpus has: text, spans and perhaps subject.
-    """
-    if isinstance(given, str):
-        name, (place, format) = given, split_format(given)
-        read = Corpus.read(place, format)
-    else:
-        source = open_source(given)
-        name, read = source.name, Corpus.from_source(source, _roles_of(source))
-    corpus = Corpus(only_annotated(read))
-    if not corpus.labels:
-        raise RequestError("no identifier is marked in the foreign corpus", where=name)
-    return corpus
-
-
-def _roles_of(source: Source) -> Roles:
-    for column in ("text", "spans"):
-        if column not in source.columns:
-            raise RequestError(
-                f"a foreign corpus has no column {column}",
-                where=source.name,
-                instead=nearest(column, source.columns),
-            )
-    columns = {"text": {"role": "text", "spans": "spans"}, "spans": "label"}
-    subject = "subject" if "subject" in source.columns else None
-    given = {"columns": columns, **({"subject": subject} if subject else {})}
-    return Roles.parse(given).completed(source.columns, "drop")
 
 
 def _plain(found: Evidence, scene: _DocumentsScene, more: tuple[Finding, ...] = ()) -> Evidence:
@@ -231,9 +180,9 @@ def _plain(found: Evidence, scene: _DocumentsScene, more: tuple[Finding, ...] = 
 class _DocumentsScene:
     """The released documents and their sources, in one order."""
 
-    published: Corpus
-    truth: Corpus
-    named: Corpus  # the truth, its spans the names by which guesses are scored
+    published: DocumentSequence
+    truth: DocumentSequence
+    named: DocumentSequence  # the truth, its spans the names by which guesses are scored
     annotated: bool  # whether any identifier is marked in the truth
     # as many as identifiers are left, and 1% of the tokens, where there are any
     inspections: tuple[int, ...]
@@ -243,7 +192,13 @@ class _DocumentsScene:
     notes: tuple[Note, ...]  # what must be said of this release beside every figure
 
     @classmethod
-    def of(cls, release: StoredRelease, truth: Source, options: AttackOptions) -> _DocumentsScene:
+    def of(
+        cls,
+        release: StoredRelease,
+        truth: Source,
+        options: AttackOptions,
+        read_known: Callable[[AttackOptions], KnownFinder | None],
+    ) -> _DocumentsScene:
         private = private_manifest_of(release)
         if absent := sorted(KEPT - private.keys()):
             raise TamperedError(f"the private manifest lacks {', '.join(absent)}")
@@ -253,7 +208,7 @@ class _DocumentsScene:
         reading.check(truth)
         released = applied.of("text")
         check_texts(reading.texts, released, truth.name)
-        source = Corpus(reading.read_documents(truth))
+        source = DocumentSequence(reading.read_documents(truth))
         width = len(reading.texts)
         release.check_rows(len(source) // width, truth.name)
         known = read_known(options)
@@ -271,7 +226,7 @@ class _DocumentsScene:
             for one, origin in every
             if not source.labels or origin.annotated or not origin.text
         ]
-        published, sources = (Corpus(documents) for documents in zip(*pairs, strict=True))
+        published, sources = (DocumentSequence(documents) for documents in zip(*pairs, strict=True))
         notes = [IN_SAMPLE] if private["learnt_from"] else []
         if aside := len(every) - len(pairs):
             notes.append(Note(UNANNOTATED, {"aside": Count(aside, len(every))}))
@@ -294,7 +249,9 @@ class _DocumentsScene:
         )
 
 
-def _add_known_names(truth: Corpus, known: KnownValues | None, by: str | None) -> Corpus:
+def _add_known_names(
+    truth: DocumentSequence, known: KnownFinder | None, by: str | None
+) -> DocumentSequence:
     """Return the truth with the names of known columns among its spans."""
     if known is None:
         return truth
@@ -308,14 +265,14 @@ def _add_known_names(truth: Corpus, known: KnownValues | None, by: str | None) -
             Span(one.start, one.end, one.label) for one in settle_spans(document.text, names, own)
         )
         documents.append(replace(document, spans=tuple(spans)))
-    return Corpus(documents)
+    return DocumentSequence(documents)
 
 
 def _count_left(
-    published: Corpus, truth: Corpus, subject: NDArray[np.int32]
+    published: DocumentSequence, truth: DocumentSequence, subject: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], int]:
     """Count a release's tokens that are part of an identifier, by subject; and all but marks."""
-    left = Corpus(one for one, _ in match_documents(published, truth))
+    left = DocumentSequence(one for one, _ in match_documents(published, truth))
     tokens = tokenise(document.text for document in left)
     types = token_labels(tokens, left, left.labels)
     marks = np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
@@ -323,12 +280,15 @@ def _count_left(
 
 
 def _figures(
-    published: Corpus, truth: Corpus, subject: NDArray[np.int32], left: NDArray[np.int64]
+    published: DocumentSequence,
+    truth: DocumentSequence,
+    subject: NDArray[np.int32],
+    left: NDArray[np.int64],
 ) -> Iterator[Finding]:
     """Yield the release's own risk and loss, measured by the truth."""
     tokens = tokenise(document.text for document in truth)
     identifiers = token_labels(tokens, truth, truth.labels) > 0
-    replaced = Corpus(
+    replaced = DocumentSequence(
         Document(source.text, tuple(Span(e.source_start, e.source_end, "edit") for e in edits))
         for source, edits in zip(truth, map(edits_of, published), strict=True)
     )

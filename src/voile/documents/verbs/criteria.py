@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from voile.core.evidence import Evidence
-from voile.documents.model.quantities import LEFT
-from voile.documents.verbs.report_data import ACCEPTANCE
+from voile.documents.model.quantities import ACCEPTANCE, LEFT
 from voile.release.criteria import (
     AttackedFigure,
     Bounds,

@@ -20,7 +20,7 @@ from voile.data.roles import Roles
 from voile.data.writer import BatchWriter
 from voile.data.writing.writers import WRITERS
 from voile.documents.options import ApplyOptions
-from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.published import PublishedDocument
 from voile.documents.text.document import Document
 from voile.documents.text.files_source import FilesSource
 from voile.documents.text.reader import KEPT

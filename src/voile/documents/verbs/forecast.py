@@ -14,10 +14,11 @@ from voile.data.roles import Roles
 from voile.documents.acceptance.forecast import TIMES, AssumedPlan, plan_for
 from voile.documents.acceptance.plan import AcceptanceGoal
 from voile.documents.columns import find_text_column, text_roles
-from voile.documents.options import ForecastOptions
+from voile.documents.own_options import ForecastOptions
 from voile.documents.text.reader import DocumentReader, is_usable
 from voile.documents.text.source import open_source
-from voile.documents.words.tokens import are_signs, tokenise
+from voile.documents.words.token_classes import are_signs
+from voile.documents.words.tokens import tokenise
 from voile.documents.work_file import read_work
 from voile.release.own_verbs import EndedVerb, VerbReporter
 

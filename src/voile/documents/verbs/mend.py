@@ -6,7 +6,7 @@ private folder change together or not at all, and are sealed as apply seals them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,19 +20,19 @@ from voile.data.files.memory import AnyPath
 from voile.data.formats.folders import DOCX, FILE, TEXT, FolderWriter
 from voile.data.opening import open_released
 from voile.documents.acceptance.kept import READER, Pair
+from voile.documents.model.quantities import ACCEPTANCE, STATING
 from voile.documents.options import ApplyOptions
 from voile.documents.replacements.kinds import kind_of, safe_label
 from voile.documents.replacements.marks import LabelMarks
-from voile.documents.replacements.published import RemovalReplacer
-from voile.documents.replacements.published_document import PublishedDocument, publish
+from voile.documents.replacements.published import PublishedDocument, RemovalReplacer
+from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.spans import settle_spans
 from voile.documents.text.files_source import FilesSource
+from voile.documents.verbs.acceptance_scene import AcceptanceScene
 from voile.documents.verbs.files import WORD, DocumentCells, schema_of
 from voile.documents.verbs.released import released_names, rows_shown
 from voile.documents.verbs.removals import REMOVALS, REMOVED, edit_row
-from voile.documents.verbs.replacer import make_replacer_of
-from voile.documents.verbs.report_data import ACCEPTANCE, STATING
 from voile.gate.documents import measure_documents
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.gate.kept_words import measure_kept_words
@@ -52,16 +52,12 @@ Found = Mapping[int, Sequence[TextRemoval]]
 
 
 def mend(
-    release: StoredRelease,
-    source: Source,
-    texts: Sequence[str],
-    pairs: Sequence[Pair],
+    scene: AcceptanceScene,
     found: Found,
     facts: Mapping[str, Any],
     public_facts: Mapping[str, Any] | None,
     key_file: Path | None,
     goal: Mapping[str, Any],
-    writer: Callable[[RemovalReplacer], RemovalReplacer] | None = None,
 ) -> StoredRelease:
     """Write the release without the finds, and with the new facts of its manifests.
 
@@ -69,20 +65,18 @@ def mend(
 
     Parameters
     ----------
-    source : of the release. texts : the columns of text. pairs : every document as released, with
-        its own. They go row after row, and within a row column after column.
     facts, public_facts : the facts of the acceptance for the private manifest, and the public one.
-    goal : of the proof, as options of `accept`. writer : turns the release's replacer into the one
-    that wrote the release, if apply had another.
+    goal : of the proof, as options of `accept`.
 
     Raises
     ------
     RequestError : surrogates came from lists of the user's own, or their secret is not at hand.
         Also: a Word file cannot be written without the finds.
     """
+    release, source, texts, pairs = scene.release, scene.source, scene.texts, scene.pairs
     new = {number: _new(pairs[number], found[number]) for number in sorted(found)}
-    put = _replacer(release, key_file) if any(new.values()) else LabelMarks()
-    put = put if writer is None else writer(put)
+    put = _replacer(scene, key_file) if any(new.values()) else LabelMarks()
+    put = put if scene.writer is None else scene.writer(put)
     made = {n: _mend_document(release, pairs[n], own, put) for n, own in new.items() if own}
     secret = Secret.find(key_file)
     shown = [one["column"] for one in release.public["columns"] if one["role"] == "text"]
@@ -123,8 +117,9 @@ def _new(pair: Pair, found: Sequence[TextRemoval]) -> list[TextRemoval]:
     return [one for one in found if not any(a <= one.start and one.end <= b for a, b in edits)]
 
 
-def _replacer(release: StoredRelease, key_file: Path | None) -> RemovalReplacer:
+def _replacer(scene: AcceptanceScene, key_file: Path | None) -> RemovalReplacer:
     """Return apply's replacements of identifiers; categories are labels by now."""
+    release = scene.release
     if release.public["policy"]["replace"] != "surrogate":
         return LabelMarks()
     private = private_manifest_of(release)
@@ -138,7 +133,7 @@ def _replacer(release: StoredRelease, key_file: Path | None) -> RemovalReplacer:
     known = {name: value for name, value in given.items() if value is not None}
     asked = {**known, **({"key_file": str(key_file)} if key_file else {})}
     language = private.get("surrogates", {}).get("language", given.get("language", "english"))
-    return make_replacer_of(ApplyOptions.model_validate(asked), language)
+    return scene.make_replacer(ApplyOptions.model_validate(asked), language)
 
 
 def _mend_document(

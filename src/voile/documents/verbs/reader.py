@@ -7,7 +7,7 @@ from typing import Any
 
 from voile.core.errors import RequestError
 from voile.documents.model.policies import UNLISTED
-from voile.documents.options import ReaderOptions
+from voile.documents.own_options import ReaderOptions
 from voile.documents.reader.install import install_reader
 from voile.documents.reader.installed import reader_folder
 from voile.documents.reader.sources import read_source

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from voile.core.errors import DamagedError, RequestError, nearest
 from voile.core.warn import warn
-from voile.data import open_source
 from voile.documents.model.committee.committee import TokenCommittee
 from voile.documents.model.committee.worker import Proposing, RemovalRecipe
 from voile.documents.model.content import DocumentsContent
 from voile.documents.model.own_models import with_models
 from voile.documents.model.policies import DocumentsPolicy
-from voile.documents.model.start.known.known_values import KnownValues
 from voile.documents.options import ApplyOptions
 from voile.documents.patterns import patterns_of
 from voile.documents.patterns.pattern import PatternFinder, TextPattern, find
 from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.replacements.kinds import check_kinds, kind_of, name_types
-from voile.documents.replacements.removal import TextRemoval
+from voile.documents.replacements.names import Language
+from voile.documents.replacements.published import RemovalReplacer
+from voile.documents.replacements.removal import KnownFinder, TextRemoval
 from voile.documents.text.document import Document
-from voile.documents.verbs.replacer import language_of, make_replacer_of
 
+FindKnown: TypeAlias = Callable[[DocumentsContent, ApplyOptions], KnownFinder | None]
+MakeReplacer: TypeAlias = Callable[[ApplyOptions, Language], RemovalReplacer]
 NAMELESS = (
     "no type of the policy is known to be a name, so further mentions stay: set one with "
     "--kind TYPE=name, or use --no-repeats"
@@ -35,9 +36,15 @@ class NamelessWarning(UserWarning):
 
 
 def make_recipe(
-    content: DocumentsContent, policy: DocumentsPolicy, options: ApplyOptions
+    content: DocumentsContent,
+    policy: DocumentsPolicy,
+    options: ApplyOptions,
+    find_known: FindKnown,
+    make_replacer: MakeReplacer,
 ) -> RemovalRecipe:
     """Return the removals under a policy with these options, and their replacements.
+
+    find_known : returns the finder of known values. make_replacer : returns the replacer.
 
     Warns if repeats are asked for, and no type of the policy is a name.
     """
@@ -50,8 +57,8 @@ def make_recipe(
     if options.context and (words := content.repeating(repeated).context(policy)):
         finders = (*finders, PhraseList(words, label="CONTEXT", name="context"))
     allow = None if options.allow is None else _phrase_list(options.allow, "allow-list")
-    put = make_replacer_of(options, language_of(content, options))
-    beside = known_values(content, options)
+    put = make_replacer(options, language_of(content, options))
+    beside = find_known(content, options)
     own = () if beside is None else {kind.upper() for kind in beside.kinds.values()}
     removed = [*committee.labels, *(finder.label for finder in finders), *own]
     for label in kinds:
@@ -65,6 +72,12 @@ def make_recipe(
     return RemovalRecipe(
         committee, finders, allow, repeated, put, sure, _rules(content, policy, committee, options)
     )
+
+
+def language_of(content: DocumentsContent, options: ApplyOptions) -> Language:
+    """Return the language of surrogates: as asked for, else that of the notes that init read."""
+    found: Language = options.language or content.found.get("language", "english")
+    return found
 
 
 def _rules(
@@ -100,29 +113,6 @@ class FormProposals:
     def __call__(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
         """Return the finds of each document, in order and apart."""
         return [find(one.text, self.forms) for one in documents]
-
-
-def known_values(content: DocumentsContent, options: ApplyOptions) -> KnownValues | None:
-    """Return the kit's known values, and those of the tables that were given for new people.
-
-    Raises RequestError: a table, a column or its link to the notes is not there.
-    """
-    if options.known is None and options.known_people is None:
-        if options.by is not None:
-            raise RequestError("--by says whose a row of --known is", instead="give --known FILE")
-        return None if content.known is None else KnownValues.from_table(content.known)
-    if content.known is None:
-        raise RequestError(
-            "the kit has no known columns, and did not learn which names are words",
-            where="--known",
-            instead="make it with voile documents init --known",
-        )
-    patients, people = (
-        None if one is None else open_source(one) for one in (options.known, options.known_people)
-    )
-    by = options.by or content.found.get("start", {}).get("by")
-    more = KnownValues.read(patients, by, people=people)
-    return KnownValues.from_table(content.known).join_values(more)
 
 
 def _phrase_list(given: Any, name: str) -> PhraseList:

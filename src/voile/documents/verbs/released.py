@@ -11,11 +11,10 @@ from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.files.own_files import fitting
 from voile.data.formats.folders import FILE
-from voile.documents.replacements.published import PublishedEdit
-from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.published import PublishedDocument, PublishedEdit
 from voile.documents.replacements.removal import RemovalReason
-from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.verbs.removals import FILES, REMOVALS
 from voile.release.manifest import StoredRelease
 from voile.release.scoring import rows_released
@@ -23,7 +22,10 @@ from voile.report.wording import join_names
 
 
 def pair_documents(
-    release: StoredRelease, texts: Sequence[str], source: Corpus, removals: Path | None = None
+    release: StoredRelease,
+    texts: Sequence[str],
+    source: DocumentSequence,
+    removals: Path | None = None,
 ) -> Iterator[tuple[PublishedDocument, Document]]:
     """Yield each document of a release, row after row, with its own in the source.
 

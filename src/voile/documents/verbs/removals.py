@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from voile.documents.replacements.published import PublishedEdit
-from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.published import PublishedDocument, PublishedEdit
 from voile.release.outcomes import SourceBatch
 
 REMOVALS = "removals.parquet"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from voile.documents.model.content import DocumentsContent
 from voile.documents.options import ApplyOptions
 from voile.documents.replacements.kinds import check_kinds
 from voile.documents.replacements.names import Language, NameLists
@@ -12,12 +11,6 @@ from voile.documents.replacements.published import RemovalReplacer
 from voile.documents.replacements.replacer import make_replacer
 from voile.documents.replacements.surrogates import Surrogates
 from voile.keys.pseudonyms import Secret
-
-
-def language_of(content: DocumentsContent, options: ApplyOptions) -> Language:
-    """Return the language of surrogates: as asked for, else that of the notes that init read."""
-    found: Language = options.language or content.found.get("language", "english")
-    return found
 
 
 def make_replacer_of(options: ApplyOptions, language: Language) -> RemovalReplacer:

@@ -8,13 +8,10 @@ from typing import Any
 from voile.core.evidence import Evidence, Rate
 from voile.core.evidence import Heading as Question
 from voile.documents.model.policies import ANNOTATED, MODELS, READER, UNLISTED, DocumentsPolicies
-from voile.documents.model.quantities import FOUND, LEFT, REMOVED
+from voile.documents.model.quantities import ACCEPTANCE, FOUND, IN_SAMPLE, LEFT, REMOVED, STATING
 from voile.documents.replacements.kinds import is_context
 from voile.documents.verbs import report_fit
 from voile.documents.verbs.report_data import (
-    ACCEPTANCE,
-    IN_SAMPLE,
-    STATING,
     format_count,
     held_against,
     in_tokens,

@@ -5,24 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voile.core.evidence import Note
-from voile.core.rounding import StatingRules
 from voile.documents.model.policies import ANNOTATED, NOVELTY, UNCHECKED
 
 if TYPE_CHECKING:
     from voile.documents.model.policies import DocumentsPolicies
 
-ACCEPTANCE = "acceptance"
-"""Both manifests' name for the proof about a release by reading it."""
-IN_SAMPLE = Note(
-    "The committee learnt from documents of this release, and misses less in them than in text "
-    "that it has not seen. For an unbiased figure, attack a release of other annotated documents."
-)
-STATING = StatingRules(
-    at_least=frozenset(
-        {"published_tokens", "published_sentences", "published_documents", "risk_low"}
-    )
-)
 SHOWN = (
     "number",
     "miss_cost",

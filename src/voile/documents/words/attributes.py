@@ -12,6 +12,8 @@ WORD, AFFIX, SHAPE = 1, 2, 4
 MARK = "mark"
 CLASSES = ("mark", "X", "Xx", "x", "0", "mixed", "other")
 """Attributes of tokens, by the look of their forms."""
+NO_WORD, SMALL, CAPITAL, CAPITALS = range(4)
+"""How a form is written."""
 AFFIXES = 4
 _RUNS = re.compile(r"(.)\1+")
 
@@ -29,6 +31,20 @@ def attributes_of(form: str, listed: Mapping[str, Sequence[str]]) -> list[tuple[
         found += [(AFFIX, f"<{word[:n]}") for n in ends]
         found += [(AFFIX, f"{word[-n:]}>") for n in ends]
     return found
+
+
+@lru_cache(maxsize=1 << 16)
+def classify_form(form: str) -> int:
+    """Return how a form is written: `SMALL`, `CAPITAL` or `CAPITALS`; `NO_WORD` of a sign.
+
+    >>> [classify_form(form) for form in ("ana", "Ana", "ANA", "A", "12")]
+    [1, 2, 3, 2, 0]
+    """
+    if not any(map(str.isalpha, form)):
+        return NO_WORD
+    if form.upper() == form.lower() or form[0] != form[0].lower():
+        return CAPITALS if len(form) > 1 and form == form.upper() != form.lower() else CAPITAL
+    return SMALL if form == form.lower() else CAPITAL
 
 
 def is_mark(form: str) -> bool:

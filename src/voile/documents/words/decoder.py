@@ -142,6 +142,20 @@ def _join(look: NDArray[np.uint8], gap: NDArray[np.uint8]) -> Bools:
 
 
 @njit(cache=True, nogil=True)
+def _trace_back(back: NDArray[np.int16], before: Floats, kinds: int) -> NDArray[np.int16]:
+    n = len(back)
+    state = 0
+    for t in range(1, kinds + 1):
+        if before[t] < before[state]:
+            state = t
+    found = np.empty(n, np.int16)
+    for i in range(n - 1, -1, -1):
+        found[i] = state if state <= kinds else state - kinds
+        state = back[i, state]
+    return found
+
+
+@njit(cache=True, nogil=True)
 def _decode(
     units: Floats,
     size: Floats,
@@ -194,12 +208,4 @@ def _decode(
                     now[kinds + t], back[i, kinds + t] = before[kinds + t], kinds + t
                 now[kinds + t] += wrong + SIGN
         before, now = now, before
-    state = 0
-    for t in range(1, kinds + 1):
-        if before[t] < before[state]:
-            state = t
-    found = np.empty(n, np.int16)
-    for i in range(n - 1, -1, -1):
-        found[i] = state if state <= kinds else state - kinds
-        state = back[i, state]
-    return found
+    return _trace_back(back, before, kinds)

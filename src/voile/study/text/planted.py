@@ -12,7 +12,7 @@ from typing import Any
 
 from voile.core.evidence import Rate
 from voile.documents.model.committee.worker import DocumentWorker
-from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.published import PublishedDocument
 from voile.documents.text.document import Document
 from voile.study.readers import MentionReader
 

@@ -18,8 +18,8 @@ from voile.core.progress import silent
 from voile.data import Source, Staging
 from voile.data.files.atomic import is_own, settle
 from voile.data.files.locks import hold_lock
-from voile.documents.options import AcceptOptions, ReadingOptions
-from voile.documents.verbs.accept import accept as accept_texts
+from voile.documents.own import accept as accept_texts
+from voile.documents.own_options import AcceptOptions, ReadingOptions
 from voile.keys.seal import SEAL, file_sha256
 from voile.release.evidence import READ, default_place, find_evidence, write_evidence
 from voile.release.kit import StoredKit

@@ -12,7 +12,7 @@ from voile.data import Source
 from voile.data.roles import AS_IT_IS, Roles
 from voile.documents.fitting.init import propose_identifiers
 from voile.documents.module import DOCUMENTS
-from voile.documents.options import InitOptions
+from voile.documents.own_options import InitOptions
 from voile.modules import find_module
 from voile.release.kit import StoredKit
 from voile.study.plan.part_roles import Extract, extract_of, part_roles

@@ -16,7 +16,8 @@ from voile.data import Source, open_source
 from voile.data.roles import Roles
 from voile.documents.fitting.init import propose_identifiers
 from voile.documents.module import DOCUMENTS
-from voile.documents.options import FitOptions, InitOptions
+from voile.documents.options import FitOptions
+from voile.documents.own_options import InitOptions
 from voile.documents.text.corpus import Corpus
 from voile.proposals.seen import printable
 from voile.release.kit import StoredKit

@@ -15,8 +15,8 @@ import pyarrow as pa
 from voile.core.rounding import round_number
 from voile.core.version import __version__, versions
 from voile.data import Source
-from voile.documents.reviewing.local_page import types_on_page
-from voile.documents.verbs.report_data import ACCEPTANCE
+from voile.documents.model.quantities import ACCEPTANCE
+from voile.documents.reviewing.line import types_on_page
 from voile.gate.finding import GateFinding, figures_of, findings_to_data
 from voile.gate.people import ReleasedPart, count_by_rows, count_people
 from voile.keys.seal import file_sha256

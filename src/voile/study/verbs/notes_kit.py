@@ -19,7 +19,8 @@ from voile.data.places import PLACES, with_places
 from voile.data.roles import Roles
 from voile.documents.fitting.init import init
 from voile.documents.module import DOCUMENTS
-from voile.documents.options import FitOptions, InitOptions
+from voile.documents.options import FitOptions
+from voile.documents.own_options import InitOptions
 from voile.face.keywords import VoileWarning
 from voile.keys.seal import file_sha256
 from voile.release.kit import StoredKit

@@ -16,7 +16,7 @@ from voile.data.files.atomic import settle
 from voile.data.files.memory import AnyPath
 from voile.data.opening import open_released
 from voile.data.source import BATCH_ROWS
-from voile.documents.verbs.report_data import ACCEPTANCE
+from voile.documents.model.quantities import ACCEPTANCE
 from voile.keys.seal import EVIDENCE_SEAL, SEAL
 from voile.keys.secret import Secret
 from voile.release.manifest import EVIDENCE, PRIVATE_MANIFEST, ROW, StoredRelease, source_rows

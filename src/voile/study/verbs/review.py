@@ -6,7 +6,7 @@ import shlex
 
 from voile.core.errors import RequestError
 from voile.documents.fitting.review import review as review_work
-from voile.documents.options import ReviewOptions
+from voile.documents.own_options import ReviewOptions
 from voile.release.own_verbs import EndedVerb, VerbReporter
 from voile.study.plan.plan import StudyPlan
 

@@ -19,7 +19,8 @@ from voile.documents.fitting.loop.training import TrainingText
 from voile.documents.learners.calibration import fit_calibration
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
-from voile.documents.words.tokens import tokenise, unknown_tokens
+from voile.documents.words.token_classes import unknown_tokens
+from voile.documents.words.tokens import tokenise
 
 ONE = np.ones(1)
 PLACES = st.lists(st.tuples(st.integers(0, 19), st.integers(1, 4)), max_size=6)

@@ -19,7 +19,7 @@ from voile.documents.model.start.rules import LanguageRules
 from voile.documents.patterns import patterns_of
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.text.document import Document, Span
-from voile.documents.words.tokens import token_labels, unknown_tokens
+from voile.documents.words.token_classes import token_labels, unknown_tokens
 
 PEOPLE = patients(40)
 NOTES = [

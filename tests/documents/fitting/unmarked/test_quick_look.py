@@ -12,7 +12,7 @@ from tests.documents.made import notes
 
 from voile.documents.fitting.unmarked.quick_look import RIDGE, QuickLook, _descend
 from voile.documents.text.corpus import Corpus
-from voile.documents.words.tokens import token_labels
+from voile.documents.words.token_classes import token_labels
 
 
 @pytest.fixture(scope="module")

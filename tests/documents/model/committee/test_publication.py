@@ -11,8 +11,12 @@ from voile.documents.fitting.loop.training import TrainingText
 from voile.documents.model.committee.committee import CommitteeMember, TokenCommittee
 from voile.documents.model.committee.publication import BATCH, publish_documents, removals_by_text
 from voile.documents.replacements.marks import LabelMarks
-from voile.documents.replacements.published import PublishedEdit, PublishedText, replace_removals
-from voile.documents.replacements.published_document import PublishedDocument
+from voile.documents.replacements.published import (
+    PublishedDocument,
+    PublishedEdit,
+    PublishedText,
+    replace_removals,
+)
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.sanitizer import sanitize_texts
 from voile.documents.text.corpus import Corpus

@@ -11,22 +11,22 @@ from voile.core.errors import RequestError, nearest
 from voile.documents.fitting.context.outside import OutsideWords, incidence
 from voile.documents.fitting.context.rules import ContextRules, RuleThresholds, mine_rules
 from voile.documents.replacements.kinds import PREFIX
-from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
+from voile.documents.text.sequence import DocumentSequence
 
 SEEN = RuleThresholds(subjects=5)
 
 
 def find_associations(
-    corpus: Corpus, least: RuleThresholds = SEEN, *, labels: Iterable[str] | None = None
+    corpus: DocumentSequence, least: RuleThresholds = SEEN, *, labels: Iterable[str] | None = None
 ) -> ContextRules:
     """Find the words outside spans whose subjects have identifiers of a type."""
     return _mine_rules(OutsideWords.of(corpus), corpus, least, labels)
 
 
 def label_context(
-    corpus: Corpus, least: RuleThresholds = SEEN, *, labels: Iterable[str] | None = None
-) -> Corpus:
+    corpus: DocumentSequence, least: RuleThresholds = SEEN, *, labels: Iterable[str] | None = None
+) -> DocumentSequence:
     """Return the corpus with words that are correlated with a type as spans of their own type.
 
     A committee can then learn to remove them, and words like them. Every occurrence of such a
@@ -54,11 +54,14 @@ def label_context(
             for token in begin + np.flatnonzero(labelled[begin:end] >= 0)
         )
         documents.append(replace(document, spans=(*document.spans, *added)))
-    return Corpus(documents)
+    return DocumentSequence(documents)
 
 
 def _mine_rules(
-    left: OutsideWords, corpus: Corpus, least: RuleThresholds, labels: Iterable[str] | None
+    left: OutsideWords,
+    corpus: DocumentSequence,
+    least: RuleThresholds,
+    labels: Iterable[str] | None,
 ) -> ContextRules:
     targets = corpus.labels if labels is None else tuple(labels)
     for label in targets:

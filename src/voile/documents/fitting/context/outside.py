@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from voile.documents.text.corpus import Corpus
-from voile.documents.words.tokens import TextTokens, TokenNumbers, token_labels, tokenise
+from voile.documents.text.sequence import DocumentSequence
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import TextTokens, TokenNumbers, tokenise
 
 Places = NDArray[np.intp]
 
@@ -29,7 +30,7 @@ class OutsideWords:
     subjects: int  # how many there are
 
     @classmethod
-    def of(cls, corpus: Corpus) -> OutsideWords:
+    def of(cls, corpus: DocumentSequence) -> OutsideWords:
         """Read a corpus. Cost: O(characters)."""
         tokens = tokenise(document.text for document in corpus)
         known = TokenNumbers()

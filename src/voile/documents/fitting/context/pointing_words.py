@@ -14,8 +14,8 @@ from voile.documents.fitting.context.outside import OutsideWords, Places, incide
 from voile.documents.fitting.context.rules import ContextRules, RuleThresholds, Target, mine_rules
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.replacements.spans import join_adjacent
-from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.words.normalisation import normalise
 
 LEAST = RuleThresholds()
@@ -43,7 +43,9 @@ class PointingWords:
 
 
 def find_pointing_words(
-    corpus: Corpus, removals: Sequence[Sequence[TextRemoval]], least: RuleThresholds = LEAST
+    corpus: DocumentSequence,
+    removals: Sequence[Sequence[TextRemoval]],
+    least: RuleThresholds = LEAST,
 ) -> PointingWords:
     """Find the words left that point to a value removed.
 
@@ -68,7 +70,9 @@ def find_pointing_words(
     )
 
 
-def outside_removals(corpus: Corpus, removals: Sequence[Sequence[TextRemoval]]) -> OutsideWords:
+def outside_removals(
+    corpus: DocumentSequence, removals: Sequence[Sequence[TextRemoval]]
+) -> OutsideWords:
     """Return the words that no removal touches."""
     if len(removals) != len(corpus):
         raise RequestError(
@@ -77,12 +81,14 @@ def outside_removals(corpus: Corpus, removals: Sequence[Sequence[TextRemoval]]) 
         )
     gone = (tuple(Span(one.start, one.end, one.label) for one in ones) for ones in removals)
     pairs = zip(corpus, gone, strict=True)
-    return OutsideWords.of(Corpus(replace(document, spans=spans) for document, spans in pairs))
+    return OutsideWords.of(
+        DocumentSequence(replace(document, spans=spans) for document, spans in pairs)
+    )
 
 
 def value_incidence(
     left: OutsideWords,
-    corpus: Corpus,
+    corpus: DocumentSequence,
     removals: Sequence[Sequence[TextRemoval]],
     known: dict[Target, int],
     *,

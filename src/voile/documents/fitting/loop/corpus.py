@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.data import Source
-from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, only_annotated
 from voile.documents.text.reader import DocumentReader, is_usable, text_hash
+from voile.documents.text.sequence import DocumentSequence
 
 
-def read_learning_corpus(reader: DocumentReader, source: Source) -> Corpus:
+def read_learning_corpus(reader: DocumentReader, source: Source) -> DocumentSequence:
     """Return the annotated documents to learn from, without those held out; one pass.
 
     Neither a subject's copies of a document nor the order of rows changes the result. Empty and
@@ -22,10 +22,10 @@ def read_learning_corpus(reader: DocumentReader, source: Source) -> Corpus:
     return in_order(only_annotated(filter(is_usable, reader.read_documents(source))))
 
 
-def in_order(documents: Iterable[Document]) -> Corpus:
+def in_order(documents: Iterable[Document]) -> DocumentSequence:
     """Return the documents in an order of their own, a subject's copies of one once."""
     found = {(one.subject or "", one.text, one.spans): one for one in documents}
-    return Corpus(found[key] for key in sorted(found))
+    return DocumentSequence(found[key] for key in sorted(found))
 
 
 def text_hashes(corpus: Iterable[Document], key: bytes) -> NDArray[np.int64]:

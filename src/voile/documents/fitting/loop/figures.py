@@ -19,7 +19,7 @@ from voile.documents.model.committee.repeats import find_mentions
 from voile.documents.model.quantities import AS_LEFT, ONE_PERCENT
 from voile.documents.replacements.kinds import is_context, name_types
 from voile.documents.replacements.removal import TextRemoval
-from voile.documents.text.corpus import Corpus
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.words.attributes import CLASSES
 from voile.documents.words.subjects import count_by_subject
 
@@ -140,7 +140,12 @@ def _of_several(training: TrainingText) -> NDArray[np.bool_]:
 
 
 def context_figures(
-    training: TrainingText, corpus: Corpus, loop: GreedyLoop, passes: int, *, repeats: bool = True
+    training: TrainingText,
+    corpus: DocumentSequence,
+    loop: GreedyLoop,
+    passes: int,
+    *,
+    repeats: bool = True,
 ) -> dict[str, Any]:
     """Find the words left that point to values removed, for the data holder alone."""
     removed = _mark_published(training, loop, passes, repeats=repeats)

@@ -15,10 +15,11 @@ from voile.documents.model.committee.committee import number_marks, put_marks
 from voile.documents.model.committee.removals import Types
 from voile.documents.patterns.gazetteers import gazetteer_words
 from voile.documents.replacements.marks import mark
-from voile.documents.text.corpus import Corpus
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.words import tokens as words
 from voile.documents.words.features import FeatureExtractor, FeatureSpace
 from voile.documents.words.subjects import number_subjects, split_into_folds
+from voile.documents.words.token_classes import token_labels, unknown_tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class TrainingText:
     @classmethod
     def of(
         cls,
-        corpus: Corpus,
+        corpus: DocumentSequence,
         *,
         lists: Mapping[str, Iterable[str]] | None = None,
         public: words.Lists | None = None,
@@ -47,7 +48,7 @@ class TrainingText:
     ) -> TrainingText:
         labels, subjects = corpus.labels, corpus.subjects
         tokens = words.tokenise((document.text for document in corpus), None, tokeniser)
-        truth = words.token_labels(tokens, corpus, labels)
+        truth = token_labels(tokens, corpus, labels)
         if not truth.any():
             raise RequestError(
                 "no identifier is marked in the training corpus",
@@ -58,7 +59,7 @@ class TrainingText:
         marks = [mark(label) for label in labels]
         listed = {**(public or {}), **gazetteer_words(lists or {}, tokeniser)}
         space = FeatureSpace.of(tokens, whose, marks=marks, lists=listed)
-        unknown = words.unknown_tokens(tokens, corpus) & (truth == 0)
+        unknown = unknown_tokens(tokens, corpus) & (truth == 0)
         return cls(tokens, truth, labels, subjects, space, unknown, tokeniser, hinter)
 
     def examples(self, removed: Types, costs: NDArray[np.float64]) -> LabelledExamples:

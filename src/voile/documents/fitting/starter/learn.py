@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +28,8 @@ from voile.documents.replacements.names import Language
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.words.features import BLOCKS, FeatureExtractor, FeatureSpace
-from voile.documents.words.tokens import TextTokens, token_labels, tokenise
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import TextTokens, tokenise
 
 MANY = 5
 APART = ("handle",)
@@ -36,34 +37,51 @@ APART = ("handle",)
 Bools = NDArray[np.bool_]
 
 
+@dataclass(frozen=True, eq=False)
+class PublicText:
+    """Tokens of public corpora, with features that reveal nobody."""
+
+    tokens: TextTokens
+    corpus_of: NDArray[np.int32]  # (n,) the number of each token's corpus
+    space: FeatureSpace
+    examples: LabelledExamples
+
+    @classmethod
+    def of(
+        cls, corpora: Sequence[Sequence[Document]], language: Language, labels: Sequence[str]
+    ) -> PublicText:
+        """Read corpora whose spans have some of these labels; each is its own publisher's."""
+        documents = [one for corpus in corpora for one in corpus]
+        tokens = tokenise(one.text for one in documents)
+        found = LanguageRules(language).find(tokens)
+        tokens = tag_tokens(tokens, found, [name for name in RULE_NAMES if name not in APART])
+        sizes = [len(corpus) for corpus in corpora]
+        corpus_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[tokens.document]
+        truth = token_labels(tokens, Corpus(documents), labels)
+        personal = truth > 0
+        for one in found:
+            if one.rule.name in APART or one.rule.label == EMAIL:
+                personal[one.start : one.end] = True
+        space = public_space(tokens, corpus_of, personal, language)
+        examples = LabelledExamples(
+            FeatureExtractor(space, tokens.known).features(tokens).matrix,
+            truth,
+            np.ones(len(tokens), dtype=np.bool_),
+            tokens.first,
+            np.ones(len(labels)),
+            tokens.form,
+            tokens.forms,
+        )
+        return cls(tokens, corpus_of, space, examples)
+
+
 def learn(corpora: Mapping[str, Sequence[Document]], language: Language) -> PretrainedStarter:
     """Learn from corpora whose spans are all names; each is its own publisher's.
 
     Cost: O(tokens); 300,000 take half a minute.
     """
-    documents = [one for corpus in corpora.values() for one in corpus]
-    rules = LanguageRules(language)
-    tokens = tokenise(one.text for one in documents)
-    found = rules.find(tokens)
-    tokens = tag_tokens(tokens, found, [name for name in RULE_NAMES if name not in APART])
-    sizes = [len(corpus) for corpus in corpora.values()]
-    corpus_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[tokens.document]
-    truth = token_labels(tokens, Corpus(documents), [NAME])
-    personal = truth > 0
-    for one in found:
-        if one.rule.name in APART or one.rule.label == EMAIL:
-            personal[one.start : one.end] = True
-    space = public_space(tokens, corpus_of, personal, language)
-    examples = LabelledExamples(
-        FeatureExtractor(space, tokens.known).features(tokens).matrix,
-        truth,
-        np.ones(len(tokens), dtype=np.bool_),
-        tokens.first,
-        np.ones(1),
-        tokens.form,
-        tokens.forms,
-    )
-    return PretrainedStarter(language, space, ConsensusLearner().fit(examples))
+    text = PublicText.of(list(corpora.values()), language, [NAME])
+    return PretrainedStarter(language, text.space, ConsensusLearner().fit(text.examples))
 
 
 def public_space(

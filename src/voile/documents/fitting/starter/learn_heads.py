@@ -14,12 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from voile.documents.fitting.starter.learn import APART, public_space, read_corpora
-from voile.documents.learners.learner import LabelledExamples
+from voile.documents.fitting.starter.learn import PublicText, read_corpora
 from voile.documents.learners.reader_head import ReaderLearner
-from voile.documents.model.start.rules import RULE_NAMES, LanguageRules
-from voile.documents.model.start.rules.details import EMAIL
-from voile.documents.model.start.rules.finding import tag_tokens
 from voile.documents.model.start.rules.rule import NAME
 from voile.documents.model.start.starter import shipped
 from voile.documents.model.start.starter.starter import HEADS, ORG, PLACE, PretrainedStarter
@@ -28,8 +24,6 @@ from voile.documents.reader.installed import open_reader
 from voile.documents.replacements.names import Language
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
-from voile.documents.words.features import FeatureExtractor
-from voile.documents.words.tokens import token_labels, tokenise
 
 DENSE_PENALTY, SPARSE_PENALTY = 600.0, 20.0
 SPANISH_NOTES = 100
@@ -63,29 +57,10 @@ def learn_heads(corpora: Mapping[str, TaughtCorpus], language: Language) -> Pret
     A token weighs as the root of its corpus's size, inverted. Cost: O(tokens); 300,000 take some
     minutes, most of them to encode.
     """
-    documents = [one for corpus in corpora.values() for one in corpus.documents]
-    tokens = tokenise(one.text for one in documents)
-    found = LanguageRules(language).find(tokens)
-    tokens = tag_tokens(tokens, found, [name for name in RULE_NAMES if name not in APART])
-    sizes = [len(corpus.documents) for corpus in corpora.values()]
-    corpus_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[tokens.document]
-    truth = token_labels(tokens, Corpus(documents), HEADS)
-    personal = truth > 0
-    for one in found:
-        if one.rule.name in APART or one.rule.label == EMAIL:
-            personal[one.start : one.end] = True
-    space = public_space(tokens, corpus_of, personal, language)
-    examples = LabelledExamples(
-        FeatureExtractor(space, tokens.known).features(tokens).matrix,
-        truth,
-        np.ones(len(tokens), dtype=np.bool_),
-        tokens.first,
-        np.ones(len(HEADS)),
-        tokens.form,
-        tokens.forms,
-    )
+    text = PublicText.of([corpus.documents for corpus in corpora.values()], language, HEADS)
+    tokens, corpus_of, examples = text.tokens, text.corpus_of, text.examples
     taught = [[kind in corpus.types for kind in HEADS] for corpus in corpora.values()]
-    share = np.bincount(corpus_of, minlength=len(sizes)).astype(np.float64) ** -0.5
+    share = np.bincount(corpus_of, minlength=len(corpora)).astype(np.float64) ** -0.5
     weight = share[corpus_of] / share[corpus_of].mean()
     learner = replace(
         ReaderLearner.from_installed(), dense_penalty=DENSE_PENALTY, sparse_penalty=SPARSE_PENALTY
@@ -98,7 +73,7 @@ def learn_heads(corpora: Mapping[str, TaughtCorpus], language: Language) -> Pret
         (vectors.astype(np.float32) - mean) / spread,
         (weight[:, None] * np.array(taught)[corpus_of]).astype(np.float32),
     )
-    return PretrainedStarter(language, space, head.undo_standardisation(mean, spread))
+    return PretrainedStarter(language, text.space, head.undo_standardisation(mean, spread))
 
 
 def read_taught(data: Path) -> dict[str, TaughtCorpus]:

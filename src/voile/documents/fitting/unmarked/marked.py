@@ -23,8 +23,8 @@ from voile.documents.fitting.unmarked.marks import ProposedMarks, ReviewedSpan, 
 from voile.documents.fitting.unmarked.quick_look import QuickLook
 from voile.documents.fitting.unmarked.trust import sources_of, trust
 from voile.documents.model.start.rules.rule import NAME
-from voile.documents.text.corpus import Corpus
-from voile.documents.words.tokens import token_labels, unknown_tokens
+from voile.documents.text.sequence import DocumentSequence
+from voile.documents.words.token_classes import token_labels, unknown_tokens
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ right, and few names are left to learn from."""
 class MarkedTokens:
     """The n tokens of all notes, as known. Unknown ones may identify or not."""
 
-    corpus: Corpus  # with identifiers as spans
+    corpus: DocumentSequence  # with identifiers as spans
     identifiers: Bools  # (n,)
     unknown: Bools  # (n,)
     trust: Floats  # (n,) how far unread doubtful proposals are believed; 1 elsewhere
@@ -58,7 +58,7 @@ class MarkedNotes:
     marks: ProposedMarks
     look: QuickLook
 
-    def corpus(self, reviewed: Sequence[ReviewedSpan] = ()) -> Corpus:
+    def corpus(self, reviewed: Sequence[ReviewedSpan] = ()) -> DocumentSequence:
         """Return the documents with identifiers as spans, and with the unknown tokens.
 
         Reviewed text is known, whatever was proposed there. Spans that reviewers refused are not
@@ -120,7 +120,7 @@ class MarkedNotes:
         return sources_of(self.look.tokens, self.marks.documents, in_doubt)
 
 
-def refuse_unmarked(corpus: Corpus) -> None:
+def refuse_unmarked(corpus: DocumentSequence) -> None:
     """Raise `RequestError` where nothing is proposed in any note."""
     if not corpus.labels:
         raise RequestError(
@@ -156,7 +156,9 @@ def reviewed_tokens(look: QuickLook, reviewed: Sequence[ReviewedSpan]) -> tuple[
     return read, unsure
 
 
-def with_unknown(corpus: Corpus, look: QuickLook, tokens: NDArray[np.intp]) -> Corpus:
+def with_unknown(
+    corpus: DocumentSequence, look: QuickLook, tokens: NDArray[np.intp]
+) -> DocumentSequence:
     """Return the corpus where nobody knows of these tokens alone, by their places, rising."""
     of = look.tokens
     bounds = np.searchsorted(tokens, of.first).tolist()
@@ -165,4 +167,4 @@ def with_unknown(corpus: Corpus, look: QuickLook, tokens: NDArray[np.intp]) -> C
         here = tokens[bounds[number] : bounds[number + 1]]
         places = zip(of.starts[here].tolist(), of.ends[here].tolist(), strict=True)
         documents.append(replace(document, unknown=tuple(places)))
-    return Corpus(documents)
+    return DocumentSequence(documents)

@@ -20,8 +20,8 @@ from voile.documents.model.start.rules.rule import NAME
 from voile.documents.patterns import PATTERNS
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.replacements.spans import settle_spans
-from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
+from voile.documents.text.sequence import DocumentSequence
 
 NEARLY_ALL = 0.9
 """The share of the mostly right names that are known. With so many known, the rest are errors."""
@@ -119,12 +119,12 @@ class ProposedMarks:
         met = sum(any(why.kind in ("known", "possible") for why in one.by) for one in names)
         return len(names), len(names) - met
 
-    def join_reviews(self, reviewed: Sequence[ReviewedSpan]) -> Corpus:
+    def join_reviews(self, reviewed: Sequence[ReviewedSpan]) -> DocumentSequence:
         """Return the documents with identifiers as spans, and with unknown text."""
         lines: dict[int, list[ReviewedSpan]] = {}
         for line in reviewed:
             lines.setdefault(line.document, []).append(line)
-        return Corpus(
+        return DocumentSequence(
             _apply_review(document, lines[number]) if number in lines else document
             for number, document in enumerate(self._unread)
         )

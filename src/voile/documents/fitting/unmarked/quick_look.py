@@ -10,8 +10,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from voile.documents.learners.calibration import fit_calibration
-from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
+from voile.documents.text.sequence import DocumentSequence
 from voile.documents.words.features import FeatureExtractor, FeatureSpace
 from voile.documents.words.kernels import NOBODY, SEVERAL, meet
 from voile.documents.words.subjects import number_subjects, split_into_folds
@@ -40,7 +40,7 @@ class QuickLook:
     """
 
     def __init__(self, documents: Sequence[Document], *, seed: int = 0) -> None:
-        subjects = Corpus(documents).subjects
+        subjects = DocumentSequence(documents).subjects
         self.tokens: TextTokens = tokenise(one.text for one in documents)
         sizes, whose = np.diff(self.tokens.first), number_subjects(subjects)
         whose = np.repeat(whose, sizes)

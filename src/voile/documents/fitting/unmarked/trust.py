@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.replacements.removal import TextRemoval
-from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
-from voile.documents.words.tokens import TextTokens, token_labels
+from voile.documents.text.sequence import DocumentSequence
+from voile.documents.words.token_classes import token_labels
+from voile.documents.words.tokens import TextTokens
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -33,7 +34,7 @@ def sources_of(
     """Return each token's source and type of proposal, by number from 1; 0 without one, (n,)."""
     spans = [[Span(one.start, one.end, _source(one)) for one in own] for own in proposed]
     pairs = zip(documents, spans, strict=True)
-    corpus = Corpus(replace(document, spans=tuple(own)) for document, own in pairs)
+    corpus = DocumentSequence(replace(document, spans=tuple(own)) for document, own in pairs)
     return token_labels(tokens, corpus, corpus.labels)
 
 

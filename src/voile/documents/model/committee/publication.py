@@ -9,8 +9,8 @@ import numpy as np
 
 from voile.documents.model.committee.committee import TokenRemover
 from voile.documents.model.committee.removals import TokenRemovals
-from voile.documents.replacements.published import RemovalReplacer
-from voile.documents.replacements.published_document import PublishedDocument, publish
+from voile.documents.replacements.published import PublishedDocument, RemovalReplacer
+from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.replacements.spans import join_adjacent
 from voile.documents.text.document import Document

@@ -16,8 +16,8 @@ from voile.documents.model.committee.publication import removals_by_text
 from voile.documents.model.committee.repeats import NameWords, find_mentions, mentions_as_removals
 from voile.documents.patterns.pattern import PatternFinder, find
 from voile.documents.patterns.phrase_list import PhraseList
-from voile.documents.replacements.published import RemovalReplacer
-from voile.documents.replacements.published_document import PublishedDocument, publish
+from voile.documents.replacements.published import PublishedDocument, RemovalReplacer
+from voile.documents.replacements.published_document import publish
 from voile.documents.replacements.removal import TextRemoval
 from voile.documents.replacements.spans import (
     complete_units,

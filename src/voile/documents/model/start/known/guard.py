@@ -11,8 +11,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.model.start.known.vocabulary import SMALL, FormWords, classify_form
+from voile.documents.model.start.known.vocabulary import FormWords
 from voile.documents.replacements.dates import MONTHS, WEEKDAYS
+from voile.documents.words.attributes import SMALL, classify_form
 from voile.documents.words.tokens import GLUED, TextTokens
 
 LABELS = 0.5

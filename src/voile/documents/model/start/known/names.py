@@ -13,8 +13,8 @@ from rapidfuzz.distance import OSA
 
 from voile.documents.model.start.known.owned import EVERYONE, Bools, Longs
 from voile.documents.model.start.known.page import NOTHING, SURE, TokenPlaces, ValueMatch
-from voile.documents.model.start.known.vocabulary import SMALL, words_of
-from voile.documents.replacements.names import PARTICLES
+from voile.documents.replacements.names import PARTICLES, words_of
+from voile.documents.words.attributes import SMALL
 from voile.documents.words.tokens import BLANK
 
 JOINED = 5

@@ -10,16 +10,11 @@ from numpy.typing import NDArray
 
 from voile.documents.model.start.known.guard import WordGuard
 from voile.documents.model.start.known.owned import Bools, Longs
-from voile.documents.model.start.known.vocabulary import (
-    CAPITAL,
-    CAPITALS,
-    NO_WORD,
-    FormWords,
-    classify_form,
-)
+from voile.documents.model.start.known.vocabulary import FormWords
 from voile.documents.model.start.lists import frequent_words
 from voile.documents.model.start.rules.vocabulary import vocabulary
 from voile.documents.replacements.names import LANGUAGES, fold
+from voile.documents.words.attributes import CAPITAL, CAPITALS, NO_WORD, classify_form
 from voile.documents.words.tokens import BLANK, LINE, PARAGRAPH, TextTokens
 
 TITLES = frozenset(fold(one) for language in LANGUAGES for one in vocabulary(language).titles)

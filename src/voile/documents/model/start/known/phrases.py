@@ -13,8 +13,8 @@ from rapidfuzz.distance import OSA
 
 from voile.documents.model.start.known.owned import Bools
 from voile.documents.model.start.known.page import NOTHING, PERHAPS, SURE, TokenPlaces, ValueMatch
-from voile.documents.model.start.known.vocabulary import TYPO_FROM, words_of
-from voile.documents.replacements.names import PARTICLES
+from voile.documents.model.start.known.vocabulary import TYPO_FROM
+from voile.documents.replacements.names import PARTICLES, words_of
 from voile.documents.words.tokens import BLANK, PARAGRAPH
 
 _STREETS = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,44 +12,18 @@ from rapidfuzz.distance import OSA
 
 from voile.documents.model.start.known.owned import BASE, Longs, runs
 from voile.documents.replacements.names import fold
-from voile.documents.words.tokens import SIGNS
+from voile.documents.words.attributes import CAPITAL, classify_form
 
 TYPO_FROM = 4
 """Letters of a word that is still itself with one typo, even if that leaves one letter fewer: a
 shorter one becomes another."""
 _TYPO_TO = 40
 """Letters of the longest that is looked at so."""
-NO_WORD, SMALL, CAPITAL, CAPITALS = range(4)
-"""How a form is written."""
-_WORD = re.compile(rf"[^\W_][^\W_{SIGNS}]*")
 _APART = re.compile(
     r"(?<=[^\W\d_])[\d_]+|(?<![\d_])[\d_]+(?=[^\W\d_])|(?<=[a-z\u00df-\u00ff])(?=[A-Z\u00c0-\u00de])"
 )
 _SHORTEST_PART = 4  # letters of a name that is joined to something else
 _WEIGHTS = np.cumprod(np.full(_TYPO_TO + 1, BASE, np.uint64))  # of letters by their places
-
-
-@lru_cache(maxsize=1 << 16)
-def classify_form(form: str) -> int:
-    """Return how a form is written: `SMALL`, `CAPITAL` or `CAPITALS`; `NO_WORD` of a sign.
-
-    >>> [classify_form(form) for form in ("ana", "Ana", "ANA", "A", "12")]
-    [1, 2, 3, 2, 0]
-    """
-    if not any(map(str.isalpha, form)):
-        return NO_WORD
-    if form.upper() == form.lower() or form[0] != form[0].lower():
-        return CAPITALS if len(form) > 1 and form == form.upper() != form.lower() else CAPITAL
-    return SMALL if form == form.lower() else CAPITAL
-
-
-def words_of(value: str) -> list[str]:
-    """Return the words and numbers of a value, folded.
-
-    >>> words_of("C/ Álvarez-O'Neill, 23")
-    ['c', 'alvarez', 'o', 'neill', '23']
-    """
-    return [fold(word) for word in _WORD.findall(value)]
 
 
 class ValueVocabulary:
