@@ -139,6 +139,11 @@ def _write_study(
             return _call("init_study", [repr(place), f"Path({out!r})"], {**pairs, "force": "True"})
         case "check":
             return f"{study}.check()"
+        case "review" | "accept":
+            part = pairs.pop("part")
+            model = "ReviewOptions" if verb == "review" else "ReadingOptions"
+            asked = _call(model, [], pairs)
+            return f"{study}.{verb}({asked}, WarningReporter(), part={part})"
         case "attack":
             register = [repr(options["register"])] if "register" in options else []
             return _call(f"{study}.attack", register, {"parts": "True"})
