@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.workbench.county import CONTEXT, make_key
+from tests.workbench.replayed import SCRIPTS, check_replay
 from tests.workbench.served import opened
 
 
@@ -81,3 +82,5 @@ def test_a_file_of_another_kind_becomes_a_signed_release(
         signer = {"as": "officer@county.org", "key": str(key), "decision": "refuse"}
         state = page.act("decide.sign", **page.form("decide") | signer)
         assert [one["state"] for one in state["steps"]][3:] == ["done"] * 4 + ["open"]
+    for script in SCRIPTS:
+        check_replay(project, script)
