@@ -53,6 +53,7 @@ class StoredKit(BriefRepr):
     visibility: Visibility
     facts: Mapping[str, Any]
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    _contents: dict[Callable[[StoredKit], Any], Any] = field(default_factory=dict, init=False)
 
     @property
     def policies(self) -> int:
@@ -106,10 +107,12 @@ class StoredKit(BriefRepr):
         return kit
 
     def read_content(self, content: Callable[[StoredKit], T]) -> T:
-        """Return the wing's content of the kit. Raise `DamagedError` if its parts do not fit."""
+        """Return the kit's content, read once. Raise `DamagedError` if its parts do not fit."""
         try:
             with fitting("the kit"):
-                return content(self)
+                if content not in self._contents:
+                    self._contents[content] = content(self)
+                return self._contents[content]
         except TamperedError:
             raise
         except RequestError as error:  # what refuses a user's values refuses a kit's
