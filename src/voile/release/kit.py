@@ -112,7 +112,8 @@ class StoredKit(BriefRepr):
             with fitting("the kit"):
                 if content not in self._contents:
                     self._contents[content] = content(self)
-                return self._contents[content]
+                found: T = self._contents[content]
+                return found
         except TamperedError:
             raise
         except RequestError as error:  # what refuses a user's values refuses a kit's

@@ -142,10 +142,10 @@ def _write_study(
         case "check":
             return f"{study}.check()"
         case "review" | "accept":
-            part = pairs.pop("part")
+            asked_of = {name: value for name, value in pairs.items() if name != "part"}
             model = "ReviewOptions" if verb == "review" else "ReadingOptions"
-            asked = _call(model, [], pairs)
-            return f"{study}.{verb}({asked}, WarningReporter(), part={part})"
+            asked = _call(model, [], asked_of)
+            return f"{study}.{verb}({asked}, WarningReporter(), part={pairs['part']})"
         case "attack":
             register = [repr(options["register"])] if "register" in options else []
             return _call(f"{study}.attack", register, {"parts": "True"})

@@ -186,10 +186,10 @@ def number_groups(keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp
 def add_by_key(keys: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sum of the values of each distinct key, in rising order; values are above 0."""
     if is_dense(keys):
-        sums = np.bincount(keys, values)
+        sums = np.bincount(keys, values).astype(np.float64, copy=False)
         return sums[sums > 0]
     _, group = number_groups(keys)
-    return np.bincount(group, values)
+    return np.bincount(group, values).astype(np.float64, copy=False)
 
 
 def is_dense(keys: NDArray[Any]) -> bool:

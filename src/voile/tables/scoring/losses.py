@@ -149,7 +149,8 @@ def uncertain_by_column(counts: CombinationCounts, grouping: CombinationGrouping
     """Return n H(column | group) in nats for each column, summed over the released groups."""
     kept = np.flatnonzero(grouping.kept[grouping.group] & (counts.sample > 0))
     is_whole = len(kept) == len(counts.sample)
-    sample, group = (one if is_whole else one[kept] for one in (counts.sample, grouping.group))
+    sample = counts.sample if is_whole else counts.sample[kept]
+    group = grouping.group if is_whole else grouping.group[kept]
     uncertain = np.zeros(len(counts.sizes))
     whole = n_log_n(_sums(group, sample)).sum()
     for d, size in enumerate(counts.sizes):
