@@ -22,7 +22,12 @@ from tests.workbench.county import CHANGED, CONTEXT, make_key, make_table
 from tests.workbench.served import opened
 from tests.workbench.window import PATIENCE, SETTLED
 
-OPTIONAL = ("joint", "kept-columns.accept", "population", "register_file")
+OPTIONAL = (
+    *("joint", "kept-columns.accept", "population", "register_file"),
+    *("policy", "thresholds", "assumed"),
+    *(f"{one}.source" for one in ("singling-out", "inference", "kept-columns")),
+)
+"""The fields that may stay empty, or that the page fills in."""
 IDLE = "!document.documentElement.classList.contains('shiny-busy')"
 
 

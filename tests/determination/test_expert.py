@@ -114,7 +114,7 @@ def test_a_waiver_needs_a_reason_of_substance(context: Make, reason: str) -> Non
 @pytest.mark.parametrize(
     ("part", "change", "said"),
     [
-        ("review", [{"due": DAY, "what": "a", "owner": "b"}], "review.0.due: is not in the future"),
+        ("review", [{"due": DAY, "what": "a"}], "review.0.owner"),
         ("intruder_test", {**FULL["intruder_test"], "confirmed": 13}, "confirms more claims"),
         ("intruder_test", {**FULL["intruder_test"], "hours": 0.0}, "hours"),
         ("sensitivity", {**FULL["sensitivity"], "motives": "none"}, "motives"),
@@ -127,6 +127,12 @@ def test_a_mistake_in_a_statement_is_refused(
 ) -> None:
     with pytest.raises(RequestError, match=said):
         Context.read_context(context(**{**FULL, part: change}), today=DAY)
+
+
+def test_a_finished_task_may_stay_in_the_context_of_a_renewal(context: Make) -> None:
+    task = {"due": DAY - timedelta(days=30), "what": "New registers", "owner": "The officer"}
+    read = Context.read_context(context(**{**FULL, "review": [task]}), today=DAY)
+    assert [one.due for one in read.review] == [task["due"]]
 
 
 def test_a_dpia_at_hand_is_held_to_its_hash(context: Make, tmp_path: Path) -> None:

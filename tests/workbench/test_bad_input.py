@@ -14,6 +14,15 @@ from pathlib import Path
 import pytest
 from tests.workbench.served import Workbench, opened
 
+REQUIRED = {
+    *("recipient", "purpose", "legal_basis", "prepared_by"),
+    *("stronger", "contract", "access", "audit"),
+}
+OPTIONAL = {
+    *("population", "register_file", "person", "joint"),
+    *(f"{one}.accept" for one in ("singling-out", "linkability", "inference", "kept-columns")),
+}
+"""The empty fields of Adversary: those that a person has to fill in, and the others."""
 ROWS = "\n".join(["age,city", *(f"{n % 50},c{n % 3}" for n in range(200))])
 
 
@@ -110,7 +119,7 @@ def test_a_file_that_changes_while_the_page_is_open(table: Path) -> None:
         assert page.get("/state")["steps"][0]["state"] == "done"
         table.unlink()
         assert "people.csv is gone" in page.get("/state")["steps"][0]["why"]
-        assert page.screen("data")["blocks"]
+        assert page.block("data", "note")["text"].endswith("Put it back, or enter another path.")
 
 
 def test_a_command_in_a_shell_moves_the_page_and_damage_is_one_sentence(table: Path) -> None:
@@ -149,6 +158,40 @@ def test_a_verb_that_fails_leaves_the_history_as_it_was(table: Path) -> None:
         assert job["error"]["what"]
         verbs = [x for x in page.get("/history")["shell"].splitlines() if x.startswith("voile")]
         assert verbs == [x for x in history["shell"].splitlines() if x.startswith("voile")]
+
+
+def test_all_empty_fields_are_named_at_once(table: Path) -> None:
+    with opened(table) as page:
+        entered(page).act("data.inspect", path="../people.csv")
+        form = page.form("adversary")
+        empty = {name for name, text in form.items() if text == ""} - OPTIONAL
+        assert empty == REQUIRED
+        status, said = page.post("/act", act="adversary.save", form=form)
+        assert (status, said["problems"].keys()) == (400, REQUIRED)
+        assert said["problems"]["recipient"] == '"Recipient" is empty; fill it in'
+        assert "8 fields are empty" in said["error"]
+        page.act("adversary.save", **form | dict.fromkeys(REQUIRED, "as agreed"))
+        assert page.get("/state")["steps"][2]["state"] == "done"
+
+
+def test_a_population_without_a_column_is_named_at_its_field(table: Path) -> None:
+    counts = table.with_name("population.csv")
+    counts.write_text("\n".join(["age,people", *(f"{n},9" for n in range(50))]))
+    with opened(table) as page:
+        entered(page).act("data.inspect", path="../people.csv")
+        page.act("roles.save", roles={"age": "quasi", "city": "quasi"})
+        filled = dict.fromkeys(REQUIRED, "as agreed") | {"population": "../population.csv"}
+        page.act("adversary.save", **page.form("adversary") | filled)
+        groups = page.block("adversary", "form")["groups"]
+        field = next(x for x in groups[0]["fields"] if x["name"] == "population")
+        assert field["warn"].startswith("This table has no city.")
+        assert "--population" not in attack_words(page)
+        counts.write_text(counts.read_text().replace("age,people", "age,people,city"))
+        assert "--population ../population.csv" in attack_words(page)
+
+
+def attack_words(page: Workbench) -> str:
+    return str(page.post("/plan", act="attack.run", form={})[1]["shell"])
 
 
 def test_undo_restores_the_small_files(table: Path) -> None:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.workbench.replayed import SCRIPTS, check_replay
 from tests.workbench.served import Workbench, opened
-
-STATEMENT = "determination/statements/01.json"
-SIGNED = {STATEMENT, f"{STATEMENT}.sig"}
-"""Files with a signature or its time."""
 
 
 def voile(*words: str, cwd: Path) -> dict[str, object]:
@@ -31,28 +27,9 @@ def test_the_signed_release_verifies(finished: Path) -> None:
     assert voile("verify", "release.csv", "--key-file", "private/key", cwd=finished)["ok"]
 
 
-@pytest.mark.parametrize("script", ["history.sh", "history.py"])
+@pytest.mark.parametrize("script", SCRIPTS)
 def test_a_history_makes_the_same_files_in_an_empty_folder(finished: Path, script: str) -> None:
-    again = finished.with_name(f"again-{script[-2:]}")
-    (again / "private").mkdir(parents=True)
-    shutil.copy(finished / "private/key", again / "private/key")
-    runner = ["sh"] if script.endswith("sh") else [sys.executable, "-W", "ignore"]
-    path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
-    done = subprocess.run(
-        [*runner, str(finished / script)], cwd=again, env={"PATH": path}, capture_output=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert list_files(again) == list_files(finished)
-    for name in list_files(finished) - SIGNED:
-        assert (again / name).read_bytes() == (finished / name).read_bytes(), name
-    made, kept = (json.loads((one / STATEMENT).read_text()) for one in (again, finished))
-    assert made | {"at": kept["at"]} == kept
-
-
-def list_files(folder: Path) -> set[str]:
-    """Return the files of a project, without the histories and the hidden files of the page."""
-    files = (one.relative_to(folder) for one in folder.rglob("*") if one.is_file())
-    return {str(one) for one in files if not str(one).startswith((".", "history."))}
+    check_replay(finished, script)
 
 
 def test_the_frontier_shows_the_figures_of_the_verb(served: Workbench, finished: Path) -> None:

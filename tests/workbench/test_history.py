@@ -151,6 +151,16 @@ def test_a_full_disk_between_the_scripts_adds_no_entry_twice(
         ),
         ("study check study.toml", "Study.open('study.toml').check()"),
         ("study fit study.toml --force", "Study.open('study.toml').fit(force=True)"),
+        (
+            "study review study.toml --part note --no-browser",
+            "Study.open('study.toml').review(ReviewOptions(browser=False), WarningReporter(), "
+            "part='note')",
+        ),
+        (
+            "study accept study.toml --part note --at-most 2 --per 1000 --no-browser",
+            "Study.open('study.toml').accept(ReadingOptions(at_most=2, per=1000, browser=False), "
+            "WarningReporter(), part='note')",
+        ),
         ("study apply study.toml", "Study.open('study.toml').apply(force=True)"),
         (
             "study attack study.toml --parts --register r.csv",

@@ -1,4 +1,4 @@
-"""Items and readings from their file to a signature through the page's requests."""
+"""Items, readings and notes from their file to a signature through the page's requests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 from tests.workbench.county import CONTEXT, make_key
+from tests.workbench.replayed import SCRIPTS, check_replay
 from tests.workbench.served import opened
+
+from voile.demo.__main__ import write_notes
 
 
 def make_baskets(place: Path) -> None:
@@ -38,11 +41,20 @@ def make_readings(place: Path) -> None:
             writer.writerow([f"P{n:04}", condition, f"{weight:.1f}", f"{pulse:.0f}"])
 
 
+def make_notes(place: Path) -> None:
+    """Write notes that nobody reads: people's answers would not come back in a replay."""
+    written = place.with_name("written")
+    write_notes(written, 12)
+    (written / "notes.csv").rename(place)
+    (written / "patients.csv").rename(place.with_name("patients.csv"))
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "released", "make"),
     [
         ("itemsets", "baskets.jsonl", "release.parquet", make_baskets),
         ("signals", "readings.csv", "release.csv", make_readings),
+        ("documents", "notes.csv", "release.csv", make_notes),
     ],
 )
 def test_a_file_of_another_kind_becomes_a_signed_release(
@@ -58,8 +70,8 @@ def test_a_file_of_another_kind_becomes_a_signed_release(
         typed = {field: text for field, text in CONTEXT.items() if field in fields}
         reason = {
             f"{one}.accept": "The recipient signed a contract"
-            for one in ("singling-out", "inference")
-        }
+            for one in ("re-identification", "singling-out", "inference", "text-left")
+        } | {"known": "../patients.csv"}
         page.act(
             "adversary.fit", **fields | typed | {n: x for n, x in reason.items() if n in fields}
         )
@@ -81,3 +93,5 @@ def test_a_file_of_another_kind_becomes_a_signed_release(
         signer = {"as": "officer@county.org", "key": str(key), "decision": "refuse"}
         state = page.act("decide.sign", **page.form("decide") | signer)
         assert [one["state"] for one in state["steps"]][3:] == ["done"] * 4 + ["open"]
+    for script in SCRIPTS:
+        check_replay(project, script)

@@ -87,7 +87,7 @@ def test_notes_become_a_signed_release(chromium: Browser, tmp_path: Path) -> Non
 
 def check_looks(window: Window) -> None:
     """Look for faults of accessibility, and for a page wider than a telephone."""
-    for width, height in ((390, 844), (1280, 900)):
+    for width, height in ((390, 844), (768, 1024), (1280, 900)):
         window.page.set_viewport_size({"width": width, "height": height})
         faults = Axe().run(window.page).response["violations"]
         assert [(x["id"], [n["target"] for n in x["nodes"]]) for x in faults] == []

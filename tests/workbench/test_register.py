@@ -30,7 +30,8 @@ LOG = {
     "confirmed": "1",
     "checked_by": "officer@county.org",
 }
-TASKS = f"{SOON}; Cy; read the log of queries\n{LATER}; Dee; repeat the intruder test"
+DONE = TODAY - timedelta(days=9)
+TASKS = f"{DONE}; Eve; count\n{SOON}; Cy; read the log of queries\n{LATER}; Dee; test again"
 
 
 @pytest.fixture
@@ -62,7 +63,8 @@ def test_the_log_and_the_tasks_reach_the_determination_and_the_register(
         expect(register.locator("tbody th")).to_have_text(unsigned.name, timeout=PATIENCE)
         assert "The county's institute of public health" in register.inner_text()
         assert due.locator("tbody tr").all_inner_texts() == [
-            f"{SOON}\tCy\tread the log of queries\t{unsigned.name}"
+            f"{DONE}\tEve\tcount\t{unsigned.name}",
+            f"{SOON}\tCy\tread the log of queries\t{unsigned.name}",
         ]
         write(one, "people", "2")
         one.run("again.letter")
@@ -76,7 +78,7 @@ def test_the_log_and_the_tasks_reach_the_determination_and_the_register(
     context = Context.read_context(unsigned / "context.toml", today=TODAY)
     assert context.intruder_test is not None
     assert (context.intruder_test.rate.successes, context.intruder_test.rate.trials) == (1, 3)
-    assert [x.owner for x in context.review] == ["Cy", "Dee"]
+    assert [x.owner for x in context.review] == ["Eve", "Cy", "Dee"]
     assert "12.5" in (unsigned / "determination/determination.html").read_text()
     facts = json.loads((unsigned / "determination/determination.json").read_text())
     letter = (unsigned / "erasure-letter.txt").read_text()
@@ -113,7 +115,7 @@ def test_the_history_writes_the_same_log_tasks_and_letter(project: Path) -> None
         ("attack.log", LOG | {"intruders": ""}, "intruders"),
         ("attack.log", LOG | {"started": "soon"}, "started"),
         ("decide.tasks", {"tasks": f"{SOON}; Cy"}, "tasks"),
-        ("decide.tasks", {"tasks": f"{TODAY}; Cy; read"}, "tasks"),
+        ("decide.tasks", {"tasks": "soon; Cy; read"}, "tasks"),
         ("decide.tasks", {"tasks": "\n".join([f"{SOON}; Cy; read"] * 51)}, "tasks"),
         ("again.letter", {"people": "0"}, "people"),
     ],

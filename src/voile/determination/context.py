@@ -196,11 +196,6 @@ def _beyond_fields(data: Mapping[str, Any], today: date) -> list[str]:
             reason = one.get(field) if isinstance(one, Mapping) else None
             if isinstance(reason, str) and not has_substance(reason):
                 found.append(f"thresholds.{name}.{field}: is no reason: write a sentence")
-    reviews = data.get("review")
-    for number, one in enumerate(reviews if isinstance(reviews, list) else ()):
-        due = one.get("due") if isinstance(one, Mapping) else None
-        if type(due) is date and due <= today:
-            found.append(f"review.{number}.due: is not in the future")
     return found
 
 

@@ -107,7 +107,7 @@ def own_of(module: AnyModule, name: str) -> Callable[..., Mapping[str, Any]]:
         with as_keywords():
             options = check_options(verb.options, asked)
             how = {"table": None, "encoding": None} if verb.reads_source else {}
-            ended = verb.load()(options, _WarningReporter(), **bound.arguments, **how)
+            ended = verb.load()(options, WarningReporter(), **bound.arguments, **how)
         return ended.result
 
     run.__name__, run.__module__ = name.replace("-", "_"), f"voile.{module.kind}"
@@ -116,7 +116,7 @@ def own_of(module: AnyModule, name: str) -> Callable[..., Mapping[str, Any]]:
     return document_verb(run, inspect.getdoc(verb.options) or "", said, verb.options)
 
 
-class _WarningReporter:
+class WarningReporter:
     """A reporter that shows only the messages that a user must read, as warnings."""
 
     def say(self, text: str) -> None: ...

@@ -54,6 +54,7 @@ class StoredKit(BriefRepr):
     visibility: Visibility
     facts: Mapping[str, Any]
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    _contents: dict[Callable[[StoredKit], Any], Any] = field(default_factory=dict, init=False)
 
     @property
     def policies(self) -> int:
@@ -107,10 +108,18 @@ class StoredKit(BriefRepr):
         return kit
 
     def read_content(self, content: Callable[[StoredKit], T]) -> T:
-        """Return the module's content of the kit. Raise `DamagedError` if its parts do not fit."""
+        """Return the module's content of the kit, read once.
+
+        Raises
+        ------
+        DamagedError : the kit's parts do not fit together.
+        """
         try:
             with fitting("the kit"):
-                return content(self)
+                if content not in self._contents:
+                    self._contents[content] = content(self)
+                found: T = self._contents[content]
+                return found
         except TamperedError:
             raise
         except RequestError as error:  # the same checks serve a user's values

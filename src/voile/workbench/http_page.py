@@ -86,7 +86,7 @@ class WorkbenchPage:
             try:
                 found = await run_in_threadpool(handle, person, given)
             except FieldError as error:
-                wrong = {"error": str(error), "field": error.field}
+                wrong = {"error": str(error), "field": error.field, "problems": error.problems}
                 return JSONResponse(wrong, status_code=400)
             return Response(status_code=204) if found is None else JSONResponse(found)
 

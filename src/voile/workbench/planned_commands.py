@@ -58,10 +58,12 @@ class VerbCall:
 
     words : the words after `voile`.
     writes : the file or folder that the command writes.
+    is_edit : whether it edits a policy, which needs the kit that the page has in memory.
     """
 
     words: tuple[str, ...]
     writes: str
+    is_edit: bool = False
 
     @property
     def shell(self) -> str:
@@ -83,7 +85,7 @@ def write_python(words: Sequence[str]) -> str:
     >>> print(write_python(["tables", "choose", "a.kit", "--policy", "3", "--out", "p.toml"]))
     voile.open_kit('a.kit').choose(policy=3).save('p.toml', force=True)
     """
-    given, options = _split_words(words)
+    given, options = split_words(words)
     out = options.pop("out", "")
     options.pop("force", None)
     pairs = {name: _literal(name, value) for name, value in options.items()}
@@ -139,6 +141,11 @@ def _write_study(
             return _call("init_study", [repr(place), f"Path({out!r})"], {**pairs, "force": "True"})
         case "check":
             return f"{study}.check()"
+        case "review" | "accept":
+            asked_of = {name: value for name, value in pairs.items() if name != "part"}
+            model = "ReviewOptions" if verb == "review" else "ReadingOptions"
+            asked = _call(model, [], asked_of)
+            return f"{study}.{verb}({asked}, WarningReporter(), part={pairs['part']})"
         case "attack":
             register = [repr(options["register"])] if "register" in options else []
             return _call(f"{study}.attack", register, {"parts": "True"})
@@ -150,7 +157,7 @@ def _write_study(
     return f"{study}.{verb}(force=True)"
 
 
-def _split_words(words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
+def split_words(words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
     """Separate a command's arguments from its options."""
     given: list[str] = []
     options: dict[str, object] = {}

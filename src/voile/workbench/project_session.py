@@ -16,6 +16,7 @@ from voile.workbench.project_folder import ProjectFolder, explain_damage, explai
 from voile.workbench.project_view import Form, ProjectView, VerbReader
 from voile.workbench.reading_relay import ReadingRelay
 from voile.workbench.step_screens import ACTS, SCREENS, find_states
+from voile.workbench.step_screens.frontier import describe_edit
 from voile.workbench.study_view import StudyView
 from voile.workbench.verb_jobs import AdoptedProcess, VerbJob, VerbJobs
 
@@ -92,8 +93,12 @@ class ProjectSession:
             "python": "\n".join(one.python for one in shown),
         }
 
-    def perform(self, person: str, act: str, form: Form) -> None:
+    def perform(self, person: str, act: str, form: Form) -> dict[str, Any] | None:
         """Write the files of a button, and start its verb.
+
+        Returns
+        -------
+        None if a verb started, else the facts that the page paints at once.
 
         Raises
         ------
@@ -105,19 +110,35 @@ class ProjectSession:
             moves = self._plan(act, form)
             step = act.partition(".")[0]
             try:
-                self._make(step, moves)
+                return self._make(step, moves)
             except OSError as error:
                 raise explain_failure(error, self._folder.path) from None
 
-    def _make(self, step: str, moves: Sequence[Move]) -> None:
+    def _make(self, step: str, moves: Sequence[Move]) -> dict[str, Any] | None:
         self._folder.make_key()
+        done: dict[str, Any] | None = {}
         for move in moves:
             if isinstance(move, FileWrite):
                 write_now(self._folder.path, self._history, step, move)
+            elif move.is_edit:
+                done = {"edited": self._edit(step, move)}
             else:
                 self._history.begin(step, move)
                 job = self._jobs.start(step, move.words)
                 self._history.note_process(job.process.pid)
+                done = None
+        return done
+
+    def _edit(self, step: str, move: VerbCall) -> dict[str, Any]:
+        """Edit the policy at once: a child process would read the kit again."""
+        self._history.begin(step, move)
+        try:
+            edited = self._reader.edit_policy(move.words)
+        except BaseException:
+            self._history.abandon()
+            raise
+        self._history.commit()
+        return describe_edit(self.view, edited["figures"])
 
     def relay_reading(self, person: str, path: str, body: bytes) -> tuple[int, bytes]:
         """Relay a reader's request to the running verb; return its status and its JSON."""

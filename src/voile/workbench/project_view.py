@@ -11,9 +11,11 @@ from threading import Lock
 from typing import Any
 
 from voile.core.errors import RequestError
+from voile.data import open_source
 from voile.data.files.outputs import KIT_INDEX, WORK_KIT
 from voile.release.kit import StoredKit, hash_index
 from voile.workbench.history import ProjectHistory
+from voile.workbench.planned_commands import split_words
 from voile.workbench.project_folder import CONTEXT, POLICY, ROLES, ProjectFolder
 from voile.workbench.project_kinds import KINDS, ProjectKind
 from voile.workbench.verb_jobs import run_verb
@@ -28,6 +30,28 @@ class FieldError(RequestError):
     def __init__(self, field: str, what: str, *, instead: str | None = None) -> None:
         super().__init__(what, instead=instead)
         self.field = field
+
+    @property
+    def problems(self) -> Mapping[str, str]:
+        """The problem of each field."""
+        return {self.field: str(self)}
+
+
+class EmptyFieldsError(FieldError):
+    """Required fields of a form are empty. Fill in the marked fields.
+
+    empty : the name of each empty field in the form, and its name for people.
+    """
+
+    def __init__(self, empty: Mapping[str, str]) -> None:
+        many = f"{len(empty)} fields are empty" if len(empty) > 1 else "a field is empty"
+        super().__init__(next(iter(empty)), many, instead="fill in the marked fields")
+        self._empty = empty
+
+    @property
+    def problems(self) -> Mapping[str, str]:
+        """The problem of each field."""
+        return {name: f"{what} is empty; fill it in" for name, what in self._empty.items()}
 
 
 class VerbReader:
@@ -48,15 +72,31 @@ class VerbReader:
         from voile.face.verbs import own_of
         from voile.modules import MODULES
 
-        index, policy = map(self._folder.find_hash, (f"{name}/{KIT_INDEX}", POLICY))
+        policy = self._folder.find_hash(POLICY)
         with self._lock:
-            if self._kit[0] != index:
-                self._kit = index, StoredKit.load(self._folder.path / name, "tables")
+            kit, index = self._load_kit(name)
             if self._shown[0] != f"{index} {policy}":
                 show = own_of(MODULES["tables"], "show")
-                answer = show(self._kit[1], policy=self._folder.path / POLICY)
+                answer = show(kit, policy=self._folder.path / POLICY)
                 self._shown = f"{index} {policy}", answer
             return self._shown[1]
+
+    def edit_policy(self, words: Sequence[str]) -> Mapping[str, Any]:
+        """Return the answer of `voile tables edit`, from a kit in memory."""
+        from voile.face.verbs import own_of
+        from voile.modules import MODULES
+
+        (*_, name), options = split_words(words)
+        options |= {one: self._folder.path / POLICY for one in ("out", "policy") if one in options}
+        with self._lock:
+            return own_of(MODULES["tables"], "edit")(self._load_kit(name)[0], **options)
+
+    def _load_kit(self, name: str) -> tuple[StoredKit, str]:
+        """Return the kit and the hash of its index."""
+        index = self._folder.find_hash(f"{name}/{KIT_INDEX}")
+        if self._kit[0] != index:
+            self._kit = index, StoredKit.load(self._folder.path / name, "tables")
+        return self._kit[1], index
 
     def read_verb(self, words: Sequence[str], inputs: Sequence[str]) -> Any:
         """Return the JSON of a verb."""
@@ -133,6 +173,15 @@ class ProjectView:
         """The role of each column."""
         columns = (self.folder.read_toml(ROLES) or {}).get("columns", {})
         return {name: one if isinstance(one, str) else one["role"] for name, one in columns.items()}
+
+    @cached_property
+    def lacking(self) -> list[str]:
+        """The columns that others may know and that the population table lacks."""
+        place = self.folder.path / self.project.fit.population
+        if not (self.kind.has_groups and place.is_file()):
+            return []
+        has = open_source(place).columns
+        return [name for name, role in self.roles.items() if role == "quasi" and name not in has]
 
     @cached_property
     def kit(self) -> str:

@@ -77,6 +77,11 @@ class StudyView(ProjectView):
         return {"number": number, "figures": dict(next(found, {}))}
 
     @property
+    def notes(self) -> list[str]:
+        """The parts of notes."""
+        return [name for name, one in self.parts.items() if one["kind"] == "documents"]
+
+    @property
     def table(self) -> str:
         """The part with the policies: the first table of the plan."""
         return next(name for name, one in self.parts.items() if one["kind"] == "tables")
@@ -116,7 +121,8 @@ class StudyView(ProjectView):
         if self.kit_facts is None:
             return ""
         fitted = self.kit_facts["parts"]
-        for part in fitted.keys() & self.parts.keys():
+        named = {part for part, one in self.parts.items() if "roles" in one}
+        for part in fitted.keys() & named:  # a part of another part's texts has no own roles
             columns = fitted[part]["facts"].get("roles", {}).get("columns", {})
             if {name: one["role"] for name, one in columns.items()} != self.read_roles(part):
                 return f"The roles of {part} changed after the fit."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,9 +17,9 @@ from voile.data import Source
 from voile.gate.finding import NOBODY, GateFinding
 from voile.gate.signals import MessageColumns, measure_signals
 from voile.keys.pseudonyms import pseudonyms_of
-from voile.keys.random import ProtectiveRandom
 from voile.keys.secret import Secret
 from voile.release.choice import Chosen
+from voile.release.draws import ReleaseDraws
 from voile.release.kit import StoredKit
 from voile.release.outcomes import AsideRows, BatchOutcome, SourceBatch, WrittenRelease
 from voile.release.step import ApplyingStep
@@ -68,6 +68,7 @@ def prepare(
     policy.warn()
     secret, schema = options.secret(reader.subject), release_schema(source, reader)
     lasting = None if options.no_pseudonyms else secret
+    own = ReleaseDraws(options, kit, chosen, source)
     return _SignalsApplying(
         kit=kit,
         chosen=chosen.as_read(content, policy),
@@ -83,7 +84,7 @@ def prepare(
         places=options.places,
         passes=options.missing == "pass",
         lasts=lasting is not None,
-        keyed=lasting or Secret(ProtectiveRandom().bytes(32)),
+        keyed=lasting or Secret(own.draw("pseudonyms").bytes(32)),
     )
 
 
@@ -99,8 +100,8 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
     contains these keys, and the known columns that are not sent.
 
     passes : a row without a reading is released without a message.
-    keyed : the key of pseudonyms. lasts : it is the user's own. Otherwise it is this release's
-    alone, and only forked processes have it.
+    keyed : the key of pseudonyms and dither. lasts : it is the user's own. Otherwise it is this
+    release's alone: with a secret, the same request gives the same key.
     """
 
     stating = STATING
@@ -112,7 +113,6 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
     passes: bool
     keyed: Secret
     lasts: bool
-    protective: ProtectiveRandom = field(default_factory=ProtectiveRandom)
 
     @property
     def reader(self) -> SignalReader:
@@ -177,10 +177,8 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         labels: NDArray[np.str_],
         table: NDArray[Any],
         at: SideLevels,
-    ) -> ProtectiveRandom | RowDraws:
-        """Return the randomness of dither; the user's secret gives a row the same each time."""
-        if not self.lasts:
-            return self.protective
+    ) -> RowDraws:
+        """Return the randomness of dither; the same key gives a row the same each time."""
         columns = [subjects, numbers, labels, table, at.left.T, at.share.T]
         if self.codec.lift:
             columns.append(at.values.T)

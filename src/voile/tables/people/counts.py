@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ from voile.core.brief import BriefRepr
 from voile.tables.people.counted_boxes import CountedBoxes
 
 MOST_KEYS = 2**62
+DENSE = 16
+"""Places of a table of keys for each key, at most."""
 NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)([.][0-9]+)?")
 
 
@@ -25,7 +28,7 @@ class SensitiveColumn(NamedTuple):
     ordered: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CombinationCounts(BriefRepr):
     """Subjects and people by combination of quasi-identifier values.
 
@@ -50,6 +53,11 @@ class CombinationCounts(BriefRepr):
     sensitive: NDArray[np.float64]
     outcomes: tuple[NDArray[np.float64], ...] = ()
     columns: tuple[SensitiveColumn, ...] = ()
+
+    @cached_property
+    def places(self) -> tuple[NDArray[np.intp], ...]:
+        """The codes of each attribute as indices, in memory one after the other."""
+        return tuple(np.ascontiguousarray(own, dtype=np.intp) for own in self.codes.T)
 
     @property
     def sensitive_columns(self) -> tuple[SensitiveColumn, ...]:
@@ -168,6 +176,40 @@ def row_keys(codes: NDArray[np.int32], sizes: Sequence[int]) -> NDArray[Any]:
     for column, size in enumerate(sizes):
         keys = keys * size + codes[:, column]
     return keys
+
+
+def number_groups(keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first place of each distinct key in rising order, and the group of each place.
+
+    Cost: O(n) without a sort if the keys are small integers, else O(n log n).
+
+    >>> [found.tolist() for found in number_groups(np.array([7, 3, 7]))]
+    [[1, 0], [0, 1, 0]]
+    """
+    if not is_dense(keys):
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        return first, group
+    first = np.full(int(keys.max()) + 1, -1, dtype=np.intp)
+    first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    seen = first >= 0
+    number = np.cumsum(seen) - 1
+    return first[seen], number[keys]
+
+
+def add_by_key(keys: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of the values of each distinct key, in rising order; values are above 0."""
+    if is_dense(keys):
+        sums = np.bincount(keys, values).astype(np.float64, copy=False)
+        return sums[sums > 0]
+    _, group = number_groups(keys)
+    return np.bincount(group, values).astype(np.float64, copy=False)
+
+
+def is_dense(keys: NDArray[Any]) -> bool:
+    """Return whether a table of all keys up to the largest is worth its memory."""
+    if keys.dtype.kind != "i" or not len(keys):
+        return False
+    return bool(keys.min() >= 0 and keys.max() < DENSE * len(keys))
 
 
 def value_order(values: Sequence[Any]) -> tuple[NDArray[np.intp], bool]:

@@ -22,6 +22,7 @@ from voile.tables.people.counts import (
     Constraints,
     PopulationCounts,
     count_by_value,
+    number_groups,
 )
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
@@ -73,6 +74,7 @@ class CountedSpace:
         self.population = population
         self.risk, self.loss = risk or matches(), loss or information()
         self.weights = weights or LossWeights()
+        self._last: tuple[AnyPolicy, NDArray[np.int32], NDArray[np.intp]] | None = None
 
     def without_constraints(self) -> CountedSpace:
         """Return the same space without constraints: no suppression and no forbidden policy."""
@@ -134,7 +136,7 @@ class CountedSpace:
         classes : the counts of each group.
         allowed : (groups,) bool, whether the group meets the constraints.
         """
-        own, inverse = self._groups(policy)
+        own, inverse = self.number_combinations(policy)
 
         def add(weights: Floats) -> Floats:
             return np.bincount(inverse, weights, len(own)).astype(np.float64)
@@ -146,15 +148,23 @@ class CountedSpace:
         classes = EquivalenceClasses(sample[seen], people[seen], sensitive[seen])
         return own[seen], classes, self.find_allowed(classes)
 
-    def _groups(self, policy: AnyPolicy) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
-        """Return the interval numbers of each group, and the group of each combination."""
-        own = policy.numbers_of(self.counts.codes)
-        _, first, inverse = np.unique(policy.keys_of(own), return_index=True, return_inverse=True)
-        return own[first], inverse
+    def number_combinations(self, policy: AnyPolicy) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """Return the interval numbers of each group, and the group of each combination.
+
+        The last policy's groups are kept: a score, its figures and its columns ask for the same.
+        """
+        if self._last is None or self._last[0] != policy:
+            counts = self.counts
+            keys = policy.group_places(counts.places) if isinstance(policy, Policy) else None
+            if keys is None:
+                keys = policy.keys_of(policy.numbers_of(counts.codes))
+            first, inverse = number_groups(keys)
+            self._last = policy, policy.numbers_of(counts.codes[first]), inverse
+        return self._last[1:]
 
     def grouping(self, policy: AnyPolicy) -> CombinationGrouping:
         """Return a policy's groups of the combinations, and which groups are released."""
-        own, group = self._groups(policy)
+        own, group = self.number_combinations(policy)
         released = np.zeros(len(own), dtype=np.bool_)
         seen = np.bincount(group, self.counts.sample, len(own)) > 0
         released[seen] = self.groups(policy)[2]
@@ -176,9 +186,18 @@ class CountedSpace:
         """Return the losses `distribution`, `resolution` and `ncp` of a policy."""
         return self.losses_of(self.grouping(policy))
 
-    def losses_of(self, grouping: CombinationGrouping) -> dict[str, float]:
-        """Return the same losses of a policy's groups."""
-        return losses(self.counts, grouping, importance=self.weights.importance)
+    def losses_of(
+        self, grouping: CombinationGrouping, uncertain: Floats | None = None
+    ) -> dict[str, float]:
+        """Return the same losses of a policy's groups.
+
+        Parameters
+        ----------
+        grouping : the policy's groups.
+        uncertain : the result of `uncertain_by_column`, if the caller has computed it.
+        """
+        own = self.weights.importance
+        return losses(self.counts, grouping, importance=own, uncertain=uncertain)
 
     def estimated_matches(self, policy: AnyPolicy) -> float | None:
         """Estimate how many released subjects are matched to their person in the population.

@@ -15,7 +15,7 @@ from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.tables.domains.domain import ValueDomain
 from voile.tables.domains.parser import Value
-from voile.tables.people.counts import row_keys
+from voile.tables.people.counts import MOST_KEYS, row_keys
 
 
 @dataclass(frozen=True)
@@ -141,13 +141,27 @@ class Policy(BriefRepr):
         """Return the interval number of each position, or -1 for a value outside its domain."""
         numbers = np.empty(codes.shape, np.int32)
         for at, domain in enumerate(self.domains):
-            own = codes[:, at]
-            numbers[:, at] = np.where(own < 0, -1, self.interval_of(domain)[own])
+            interval_of = np.append(self.interval_of(domain), -1)  # the last place is that of -1
+            numbers[:, at] = interval_of.astype(np.int32)[codes[:, at]]
         return numbers
 
     def keys_of(self, numbers: NDArray[np.int32]) -> NDArray[Any]:
         """Return a key for each row of `numbers_of`, the same for rows of one group."""
         return row_keys(numbers, list(self.groups_per_column.values()))
+
+    def group_places(self, places: Sequence[NDArray[np.intp]]) -> NDArray[np.int64] | None:
+        """Return the keys of `keys_of` from the codes of each column; None if they are no numbers.
+
+        Cost: O(n) for each column, faster than by `numbers_of`, which makes a matrix first.
+        """
+        if math.prod(self.groups_per_column.values()) >= MOST_KEYS:
+            return None
+        keys = np.zeros(len(places[0]) if places else 0, dtype=np.int64)
+        for domain, own in zip(self.domains, places, strict=True):
+            interval_of = self.interval_of(domain)
+            keys *= interval_of[-1] + 1
+            keys += interval_of[own]
+        return keys
 
     def list_shown(
         self, numbers: NDArray[np.int32]

@@ -28,6 +28,7 @@ from voile.tables.scoring.losses import (
 )
 from voile.tables.trees.policy import TreePolicy
 
+Floats = NDArray[np.float64]
 SAME = 1e-11
 
 
@@ -89,9 +90,10 @@ def score_policy(space: CountedSpace, policy: AnyPolicy) -> PolicyScore:
     risk = _share(float(compute_values(space.risk, groups).sum()), space.source_risk)
     if estimate is not None and isinstance(policy, TreePolicy):
         risk = estimate / space.source_risk
-    loss = _score_loss(space, grouping, groups)
+    uncertain = uncertain_by_column(counts, grouping)
+    loss = _score_loss(space, grouping, groups, uncertain)
     loss = min(max(loss + suppressed, 0.0), 1.0) if loss is not None else 0.0
-    values = (risk, loss, suppressed, matches, *space.losses_of(grouping).values())
+    values = (risk, loss, suppressed, matches, *space.losses_of(grouping, uncertain).values())
     return PolicyScore(*(0.0 if abs(value) < SAME else value for value in values))
 
 
@@ -100,13 +102,13 @@ def _share(total: float, unit: float) -> float:
 
 
 def _score_loss(
-    space: CountedSpace, grouping: CombinationGrouping, groups: RecordGroups
+    space: CountedSpace, grouping: CombinationGrouping, groups: RecordGroups, uncertain: Floats
 ) -> float | None:
     """Return the released groups' share of the largest loss, or None if no loss is possible."""
     counts, each = space.counts, space.loss.each
     if isinstance(each, WeightedLoss):
-        uncertain = np.array(each.charges) * uncertain_by_column(counts, grouping)
-        return float(each.spread * nats_of(counts, grouping) + uncertain.sum()) / each.unit
+        charged = np.array(each.charges) * uncertain
+        return float(each.spread * nats_of(counts, grouping) + charged.sum()) / each.unit
     if isinstance(each, EvenSpread):
         most = distribution_of_all(counts)
         return nats_of(counts, grouping) / most if most else None

@@ -18,20 +18,23 @@ labels alone hide.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
-from voile.tables.people.counts import CombinationCounts, row_keys
+from voile.tables.people.counts import CombinationCounts, add_by_key, number_groups, row_keys
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
 Bits = NDArray[np.bool_]
+T = TypeVar("T")
 
 LOSSES = ("distribution", "resolution", "ncp")
 
@@ -91,6 +94,7 @@ def losses(
     grouping: CombinationGrouping,
     *,
     importance: Sequence[float] | None = None,
+    uncertain: Floats | None = None,
 ) -> dict[str, float]:
     """Return a grouping's `distribution`, `resolution` and `ncp`, each in [0, 1]. Lower is better.
 
@@ -98,6 +102,7 @@ def losses(
     ----------
     counts : the counts of the source's combinations.
     grouping : the grouping of these combinations.
+    uncertain : the result of `uncertain_by_column`, if the caller has computed it.
     importance : (attributes,) >= 0, the weight of each column in `resolution`. None gives equal
         weights.
 
@@ -118,13 +123,15 @@ def losses(
     shares, most = importance_shares(counts, importance), distribution_of_all(counts)
     found = {
         "distribution": (nats_of(counts, grouping) / most if most else 0.0) + dropped,
-        "resolution": float(shares @ hidden_by_column(counts, grouping)),
+        "resolution": float(shares @ hidden_by_column(counts, grouping, uncertain)),
         "ncp": _certainty_penalty(counts, grouping, n) + dropped,
     }
     return {name: min(max(value, 0.0), 1.0) for name, value in found.items()}
 
 
-def hidden_by_column(counts: CombinationCounts, grouping: CombinationGrouping) -> Floats:
+def hidden_by_column(
+    counts: CombinationCounts, grouping: CombinationGrouping, uncertain: Floats | None = None
+) -> Floats:
     """Return the share of each column's entropy that the groups hide, (attributes,) >= 0.
 
     It is the mean over groups of H(column | group) / H(column), weighted by subjects, and 0 for a
@@ -133,7 +140,8 @@ def hidden_by_column(counts: CombinationCounts, grouping: CombinationGrouping) -
     """
     kept = grouping.kept[grouping.group]
     dropped = counts.subjects - counts.sample[kept].sum()
-    entropy, uncertain = entropies(counts), uncertain_by_column(counts, grouping)
+    entropy = entropies(counts)
+    uncertain = uncertain_by_column(counts, grouping) if uncertain is None else uncertain
     most = counts.subjects * entropy
     hidden = np.zeros_like(most)
     np.divide(uncertain + dropped * entropy, most, out=hidden, where=entropy > 0)
@@ -142,17 +150,33 @@ def hidden_by_column(counts: CombinationCounts, grouping: CombinationGrouping) -
 
 def uncertain_by_column(counts: CombinationCounts, grouping: CombinationGrouping) -> Floats:
     """Return n H(column | group) in nats for each column, summed over the released groups."""
-    kept = grouping.kept[grouping.group] & (counts.sample > 0)
-    sample, group = counts.sample[kept], grouping.group[kept]
+    kept = np.flatnonzero(grouping.kept[grouping.group] & (counts.sample > 0))
+    is_whole = len(kept) == len(counts.sample)
+    sample = counts.sample if is_whole else counts.sample[kept]
+    group = grouping.group if is_whole else grouping.group[kept]
     uncertain = np.zeros(len(counts.sizes))
     whole = n_log_n(_sums(group, sample)).sum()
     for d, size in enumerate(counts.sizes):
-        pairs = group.astype(np.int64) * size + counts.codes[kept, d]
-        _, place = np.unique(pairs, return_inverse=True)
-        uncertain[d] = whole - n_log_n(_sums(place, sample)).sum()
+        pairs = group * np.int64(size)
+        pairs += counts.places[d] if is_whole else counts.places[d][kept]
+        uncertain[d] = whole - n_log_n(add_by_key(pairs, sample)).sum()
     return uncertain
 
 
+def compute_once(compute: Callable[[CombinationCounts], T]) -> Callable[[CombinationCounts], T]:
+    """Compute a figure of the source alone once, however many policies are scored on it."""
+    known: WeakKeyDictionary[CombinationCounts, T] = WeakKeyDictionary()
+
+    @wraps(compute)
+    def find(counts: CombinationCounts) -> T:
+        if counts not in known:
+            known[counts] = compute(counts)
+        return known[counts]
+
+    return find
+
+
+@compute_once
 def entropies(counts: CombinationCounts) -> Floats:
     """Return H of each column over subjects, in nats, or 0 for a column with one value."""
     made = np.zeros(len(counts.sizes))
@@ -160,6 +184,7 @@ def entropies(counts: CombinationCounts) -> Floats:
         held = _sums(counts.codes[:, d], counts.sample, size)
         if (held > 0).sum() > 1:
             made[d] = np.log(counts.subjects) - n_log_n(held).sum() / counts.subjects
+    made.setflags(write=False)
     return made
 
 
@@ -181,13 +206,14 @@ def importance_shares(
     return counted / counted.sum() if counted.any() else counted
 
 
+@compute_once
 def distribution_of_all(counts: CombinationCounts) -> float:
     """Return the nats that one group of all loses by eq. 4, in total, or 0 if it is uniform.
 
     A combination may occur in several rows of the counts, if only some of its people are released.
     """
     keys = row_keys(counts.codes, counts.sizes)
-    seen = _sums(np.unique(keys, return_inverse=True)[1], counts.sample)
+    seen = _sums(number_groups(keys)[1], counts.sample)
     spread = np.log(np.asarray(counts.sizes, float)).sum() - np.log(counts.subjects)
     lost = float(n_log_n(seen).sum() + counts.subjects * spread)
     return lost if lost > 1e-12 * counts.subjects else 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -164,6 +164,7 @@ class TablesContent(BriefRepr):
     found: Mapping[str, Any]
     bound: LossBound | None = None
     analysis: Mapping[str, Any] | None = None
+    _last_figures: dict[KitPolicy, dict[str, float]] = field(default_factory=dict, init=False)
 
     @property
     def global_frontier(self) -> tuple[Frontier, NDArray[np.intp]]:
@@ -214,6 +215,12 @@ class TablesContent(BriefRepr):
         entropy loss, with a suppressed record as a full loss. `choose`, `apply` and a ledger take
         their figures of a policy from here. A policy of the frontier is already scored.
         """
+        if policy not in self._last_figures:
+            self._last_figures.clear()
+            self._last_figures[policy] = self._measure_policy(policy)
+        return dict(self._last_figures[policy])
+
+    def _measure_policy(self, policy: KitPolicy) -> dict[str, float]:
         score = self.score(policy)
         figures = {self.measures["risk"].figure: score.risk, "loss": score.loss}
         figures |= {"suppressed": score.suppressed, **score.losses}

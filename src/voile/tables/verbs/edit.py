@@ -32,19 +32,20 @@ def edit_policy(
         edited = _with_merge(edited, place)
     for place in options.split:
         edited = _with_split_point(edited, place, keep=True, option="--split")
+    figures = content.figures_of_policy(edited)
     chosen = Chosen(
         KIND,
         opened.id,
         content.family.number_of(edited),
         _choice_of(options, number),
-        content.figures_of_policy(edited),
+        figures,
         edited.to_data(),
         edited=edited != policy,
     )
     write_text(out, chosen.to_toml(), POLICY, force=force)
     is_new = chosen.number is None
     reporter.say(f"{out}: {'an edited policy' if is_new else f'policy {chosen.number} of the kit'}")
-    feasible = content.space.is_feasible(edited, content.score(edited).suppressed)
+    feasible = content.space.is_feasible(edited, figures["suppressed"])
     if not feasible:
         reporter.insist(f"{out}: the policy breaks the kit's constraints, and apply refuses it")
     return EndedVerb(

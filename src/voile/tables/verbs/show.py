@@ -14,6 +14,7 @@ from voile.core.errors import RequestError, name_kind
 from voile.release.choice import Chosen
 from voile.release.kit import StoredKit
 from voile.release.own_verbs import EndedVerb, VerbReporter
+from voile.tables.people.counts import number_groups
 from voile.tables.policies.counted_space import CountedSpace
 from voile.tables.policies.family import AnyPolicy, refuse_person_policy
 from voile.tables.scoring.disclosure import EquivalenceClasses
@@ -31,13 +32,14 @@ def show_policy(options: ShowOptions, reporter: VerbReporter, *, kit: StoredKit 
     policy, number = find_policy(content, opened, options)
     space, counts = content.space, content.space.counts
     groups, classes, allowed = space.groups(policy)
-    columns = list(_columns(space, policy, groups, classes))
+    columns = list(_columns(space, policy, groups, classes, allowed))
+    figures = content.figures_of_policy(policy)
     result = {
         "kit": opened.id,
         "number": number,
         "family": "tree" if isinstance(policy, TreePolicy) else "global",
-        "figures": content.figures_of_policy(policy),
-        "feasible": space.is_feasible(policy, content.score(policy).suppressed),
+        "figures": figures,
+        "feasible": space.is_feasible(policy, figures["suppressed"]),
         "reference_policies": {n: s._asdict() for n, s in content.mark_scores.items()},
         "groups_before": list(_sizes(np.maximum(counts.sample, counts.population), counts.sample)),
         "groups": list(_sizes(classes.people[allowed], classes.sample[allowed])),
@@ -102,7 +104,11 @@ def _sizes(people: NDArray[np.float64], of: NDArray[np.float64]) -> Iterator[dic
 
 
 def _columns(
-    space: CountedSpace, policy: AnyPolicy, groups: NDArray[np.int32], classes: EquivalenceClasses
+    space: CountedSpace,
+    policy: AnyPolicy,
+    groups: NDArray[np.int32],
+    classes: EquivalenceClasses,
+    allowed: NDArray[np.bool_],
 ) -> Iterator[dict[str, Any]]:
     shown, sets = policy.list_shown(groups)
     for place, domain in enumerate(space.domains):
@@ -119,7 +125,7 @@ def _columns(
                 for label, held, people in zip(labels, sets[place], counted, strict=True)
             ],
             "of_group": shown[:, place].tolist() if isinstance(policy, TreePolicy) else None,
-            "expected_matches_without_it": _matches_without(space, policy, place),
+            "expected_matches_without_it": _matches_without(space, policy, place, allowed),
         }
 
 
@@ -144,28 +150,29 @@ def _leaves(
         }
 
 
-def _matches_without(space: CountedSpace, policy: AnyPolicy, place: int) -> float:
-    """Return the expected matches of an adversary who does not know one column."""
-    codes, counts = space.counts.codes, space.counts
-    own = policy.numbers_of(codes)
-    keys, first, group = np.unique(policy.keys_of(own), return_index=True, return_inverse=True)
-    sample = np.bincount(group, counts.sample, len(keys))
-    seen = np.flatnonzero(sample > 0)
-    released = seen[space.groups(policy)[2]]
+def _matches_without(
+    space: CountedSpace, policy: AnyPolicy, place: int, allowed: NDArray[np.bool_]
+) -> float:
+    """Return the people expected to be matched by an adversary who does not know one column."""
+    counts = space.counts
+    groups, group = space.number_combinations(policy)
+    sample, population = (
+        np.bincount(group, weight, len(groups)) for weight in (counts.sample, counts.population)
+    )
+    released = np.flatnonzero(sample > 0)[allowed]
     if isinstance(policy, TreePolicy):
-        unknown = codes.copy()
+        unknown = counts.codes.copy()
         unknown[:, place] = -1
-        boxes = policy.pruned_tree.leaves[own[first[released], 0]]
+        boxes = policy.pruned_tree.leaves[groups[released, 0]]
         alike, others = (
             policy.pruned_tree.add_up(unknown, weight.astype(np.float64))[boxes]
             for weight in (counts.sample, counts.population)
         )
     else:
-        hidden = own.copy()
+        hidden = groups.copy()
         hidden[:, place] = 0
-        _, among = np.unique(policy.keys_of(hidden), return_inverse=True)
-        at = among[first[released]]
+        _, among = number_groups(policy.keys_of(hidden))
         alike, others = (
-            np.bincount(among, weight)[at] for weight in (counts.sample, counts.population)
+            np.bincount(among, weight)[among[released]] for weight in (sample, population)
         )
     return float((sample[released] / np.maximum(np.maximum(alike, others), 1.0)).sum())

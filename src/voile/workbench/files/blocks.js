@@ -68,14 +68,14 @@ function drawField(one, page, inputs, changed) {
   const id = `field-${one.name}`;
   const value = page.kept(one.name) ?? String(one.value);
   const error = page.problems[one.name];
-  const described = [one.hint ? `${id}-hint` : "", error ? `${id}-error` : ""].filter(Boolean).join(" ") || undefined;
+  const described = [one.hint ? `${id}-hint` : "", one.warn ? `${id}-warn` : "", error ? `${id}-error` : ""].filter(Boolean).join(" ") || undefined;
   const shared = { id, name: one.name, "aria-describedby": described, "aria-invalid": error ? "true" : undefined, oninput: () => changed(one.name), autocomplete: "off" };
   if (one.kind === "select") inputs[one.name] = h("select", shared, one.options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
   else if (one.kind === "area") inputs[one.name] = h("textarea", { ...shared, rows: "3" });
   else inputs[one.name] = h("input", { ...shared, type: one.kind === "date" ? "date" : "text", inputmode: one.kind === "number" ? "decimal" : undefined, spellcheck: "false" });
   inputs[one.name].value = value;
   return h("div", { class: `field ${one.kind}` }, h("label", { for: id }, one.label), inputs[one.name],
-    one.hint ? h("small", { id: `${id}-hint` }, one.hint) : "", error ? h("p", { class: "error", id: `${id}-error`, role: "alert" }, error) : "");
+    one.hint ? h("small", { id: `${id}-hint` }, one.hint) : "", one.warn ? h("p", { class: "note warn", id: `${id}-warn` }, one.warn) : "", error ? h("p", { class: "error", id: `${id}-error`, role: "alert" }, error) : "");
 }
 
 function drawRoles(block, page) {
@@ -116,6 +116,7 @@ function drawFrontier(block, page) {
     onmove: (one) => { page.keep("policy", block.policies.indexOf(one)); page.plan("frontier.choose", { policy: one.number }); },
     onchoose: (one) => page.later("frontier.choose", { policy: one.number }),
   });
+  page.chart = chart;
   if (!block.edited) page.offer("frontier.choose", () => ({ policy: chart.policies[chart.at].number }));
   const take = button({ id: "frontier.choose", label: `Choose policy ${chart.policies[chart.at].number}`, why: page.busy, onclick: () => page.act("frontier.choose", { policy: chart.policies[chart.at].number }) });
   const rules = block.rules.map((one) => h("div", {}, h("button", { type: "button", id: `rule-${one.rule}`, class: "rule", onclick: () => page.later("frontier.choose", { rule: one.rule }, 0) }, one.label, h("small", {}, one.below))));

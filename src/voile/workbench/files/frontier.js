@@ -160,6 +160,15 @@ export class FrontierChart {
     if (!isFirst) this.onmove(one);
   }
 
+  /** Paint an edit at once: its columns arrive later. */
+  edit(one) {
+    const at = this.policies.findIndex(({ number }) => number === (one.number ?? one.began));
+    this.edited = one.number === null ? one : null;
+    this.move(at < 0 ? this.at : at, true);
+    this.ring.setAttribute("cx", this.xs[this.at]);
+    this.ring.setAttribute("cy", this.y(this.policies[this.at].loss));
+  }
+
   choose() {
     this.onchoose(this.policies[this.at]);
   }

@@ -33,7 +33,7 @@ async function ask(path, body) {
   const answer = await fetch(path, { ...options, cache: "no-store", credentials: "same-origin" });
   const content = answer.status === 204 ? null : await answer.json();
   if (answer.ok) return content;
-  throw Object.assign(new Error(content.error), { status: answer.status, field: content.field, path });
+  throw Object.assign(new Error(content.error), { status: answer.status, field: content.field, problems: content.problems, path });
 }
 
 async function refresh() {
@@ -175,19 +175,22 @@ async function act(name, form) {
   waiting = false;
   page.problems = {};
   try {
-    await ask("/act", { act: name, form });
-    pending = control;
-    ended = { waits: true };
+    const done = await ask("/act", { act: name, form });
+    if (done) {
+      delete drafts[step];
+      if (done.edited) page.chart.edit(done.edited);
+    } else {
+      pending = control;
+      ended = { waits: true };
+    }
   } catch (error) {
     if (error.status === undefined) return lost(error);
-    page.problems[error.field ?? control] = sentence(error.message);
+    for (const [field, text] of Object.entries(error.problems ?? { [control]: error.message })) page.problems[field] = sentence(text);
     await refresh();
     if (error.field && by(`field-${error.field}`)) by(`field-${error.field}`).focus();
     return undefined;
   }
-  await refresh();
-  if (!isBusy() && state.job === null) delete drafts[step];
-  return undefined;
+  return refresh();
 }
 
 async function plan(name, form) {

@@ -7,11 +7,13 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from voile.report.charts.numbers import share
+from voile.report.wording import join_names
 from voile.workbench.planned_commands import FileWrite, Move, VerbCall
 from voile.workbench.project_file import AttackerFiles, FitLimits
 from voile.workbench.project_folder import CONTEXT, PROJECT, ROLES
 from voile.workbench.project_view import FieldError, Form, ProjectView, StepState
 from voile.workbench.step_screens.blocks import (
+    check_filled,
     make_action,
     make_field,
     make_form,
@@ -41,6 +43,7 @@ THRESHOLDS = {
     "kept-columns": ("Kept columns", "share of people unique with the kept columns", 0.05),
 }
 EMA = "EMA Policy 0070"
+DEFAULT = "Default of voile"
 PEOPLE = (
     "A table of people by the columns that others may know. "
     "Without it, risk counts only the people of this table."
@@ -64,6 +67,12 @@ TEXTS = {
     "audit": ("controls", "audit", "Audit", "which uses are logged, and who reads the log"),
 }
 """Each text of the context: its table, its key, its label and its hint."""
+FIRST = {
+    "policy": "The person who prepared the release chose it on the frontier",
+    "thresholds": "The person who prepared the release set them before the first figure",
+    "assumed": "Somebody who knows of everybody each column that others may know",
+}
+"""The texts that the page itself makes true."""
 
 
 def find_state(view: ProjectView) -> StepState:
@@ -127,7 +136,9 @@ def _limit_groups(view: ProjectView) -> list[dict[str, Any]]:
     register = "Named people with the same columns. Needed for the linkage attack."
     risk = "The largest chance that an adversary names the person of a record correctly."
     knowledge = [
-        make_field("population", "Population table", limits.population, hint=PEOPLE),
+        make_field(
+            "population", "Population table", limits.population, hint=PEOPLE, warn=_find_fault(view)
+        ),
         make_field(
             "register_file", "Register that the adversary has", files.register_file, hint=register
         ),
@@ -147,12 +158,22 @@ def _limit_groups(view: ProjectView) -> list[dict[str, Any]]:
     ]
 
 
+def _find_fault(view: ProjectView) -> str:
+    """Return the fault of the population table, empty if there is none."""
+    if not view.lacking:
+        return ""
+    return (
+        f"This table has no {join_names(view.lacking)}. The risk counts people by its other "
+        "columns, and Attack does not use the table. Add these columns, or change their roles."
+    )
+
+
 def _threshold_fields(view: ProjectView, name: str) -> list[dict[str, Any]]:
     label, what, usual = THRESHOLDS[name]
     known = (view.context or {}).get("thresholds", {}).get(name, {})
     is_ema = known.get("standard") == "ema-0070" or (not known and usual == 0.09)
     limit = 0.09 if is_ema else known.get("at_most", "" if known else usual)
-    source = EMA if is_ema else known.get("source", "")
+    source = EMA if is_ema else known.get("source", "" if known else DEFAULT)
     fields = [
         make_field(f"{name}.limit", f"{label}: at most", limit, kind="number", hint=what),
         make_field(f"{name}.source", f"{label}: source", source),
@@ -172,7 +193,7 @@ def _joint_field(context: Mapping[str, Any]) -> dict[str, Any]:
 
 def _text_fields(context: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
-        make_field(name, label, _at(context, table).get(key, ""), hint=hint)
+        make_field(name, label, _at(context, table).get(key, FIRST.get(name, "")), hint=hint)
         for name, (table, key, label, hint) in TEXTS.items()
     ]
 
@@ -227,6 +248,7 @@ def _fit_words(view: ProjectView, form: Form) -> list[str]:
 
 
 def _writes(view: ProjectView, form: Form) -> list[Move]:
+    check_filled(form, _list_required(view))
     files = AttackerFiles(
         register_file=read_path(view, form, "register_file"), person=read_text(form, "person")
     )
@@ -238,6 +260,16 @@ def _writes(view: ProjectView, form: Form) -> list[Move]:
     project = view.project.model_copy(update=update)
     plan = [write_limits(view, form)] if isinstance(view, StudyView) else []
     return [FileWrite(CONTEXT, _context(view, form)), FileWrite(PROJECT, project.to_toml()), *plan]
+
+
+def _list_required(view: ProjectView) -> dict[str, str]:
+    """Return the fields that a context needs, each with its name for people."""
+    fields = {name: f'"{label}"' for name, (_, _, label, _) in TEXTS.items()}
+    for name in view.kind.criteria:
+        label = THRESHOLDS[name][0].lower()
+        fields[f"{name}.limit"] = f"the threshold of {label}"
+        fields[f"{name}.source"] = f"the source of {label}"
+    return {**fields, "expires": "the last day", "renewal": '"Ends earlier with"'}
 
 
 def _limits(view: ProjectView, form: Form) -> FitLimits:
@@ -258,14 +290,14 @@ def _context(view: ProjectView, form: Form) -> str:
     import tomli_w
 
     data = dict(view.context or {})
-    for name, (table, key, label, _) in TEXTS.items():
-        text = read_text(form, name, f'"{label}"')
+    for name, (table, key, _, _) in TEXTS.items():
+        text = read_text(form, name)
         if table:
             data[table] = {**data.get(table, {}), key: text}
         else:
             data[key] = text
     data["expires"] = _day(form)
-    renewal = read_text(form, "renewal", '"Ends earlier with"')
+    renewal = read_text(form, "renewal")
     data["renewal"] = [one.strip() for one in renewal.split(";") if one.strip()]
     data["signers"] = 2 if form.get("signers") == "2" else 1
     data["thresholds"] = _thresholds(view, form, data.get("thresholds", {}))
@@ -278,7 +310,7 @@ def _thresholds(view: ProjectView, form: Form, before: Mapping[str, Any]) -> dic
     for name in view.kind.criteria:
         label = THRESHOLDS[name][0]
         limit = read_number(form, f"{name}.limit", f"the threshold of {label.lower()}", 0, 1)
-        source = read_text(form, f"{name}.source", f"the source of {label.lower()}")
+        source = read_text(form, f"{name}.source")
         is_ema = source == EMA and limit == 0.09
         kept = {key: one for key, one in before.get(name, {}).items() if key in ("bounds", "why")}
         given: dict[str, Any] = (
@@ -304,7 +336,7 @@ def _reason(field: str, text: str) -> str:
 
 
 def _day(form: Form) -> date:
-    text = read_text(form, "expires", "the last day")
+    text = read_text(form, "expires")
     try:
         day = date.fromisoformat(text)
     except ValueError:

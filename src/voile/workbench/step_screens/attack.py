@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.core.evidence import Evidence, Finding, Rate
-from voile.report.wording import advantage, estimate, format_note, name_of
+from voile.report.wording import advantage, estimate, format_note, join_names, name_of
 from voile.workbench.planned_commands import Move, VerbCall
 from voile.workbench.project_folder import KEY
 from voile.workbench.project_view import Form, ProjectView, StepState
@@ -47,6 +47,10 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
         blocks.append({"block": "stories", "stories": [_tell_story(one) for one in found]})
     if view.kind.has_groups and not view.project.attack.register_file:
         blocks.append(make_note("No register is given on Adversary: nobody tries to link records."))
+    if view.lacking:
+        what = join_names(view.lacking)
+        text = f"The population table has no {what}: nobody looks for people in it."
+        blocks.append(make_note(text))
     label = "Attack it again" if found else "Attack the release"
     blocks.append(
         make_form([], [make_action("attack.run", label, why=why, primary=state.state != "done")])
@@ -104,7 +108,7 @@ def _plan_run(view: ProjectView, form: Form) -> Sequence[Move]:
         words += ["--register", project.attack.register_file]
     if view.kind.has_groups and project.attack.person:
         words += ["--person", project.attack.person]
-    if view.kind.has_groups and project.fit.population:
+    if view.kind.has_groups and project.fit.population and not view.lacking:
         words += ["--population", project.fit.population]
     if view.kind.has_notes:
         words += list_known_words(project.lookups)

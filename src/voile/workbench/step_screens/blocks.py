@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from voile.workbench.project_view import Block, FieldError, Form, ProjectView
+from voile.workbench.project_view import Block, EmptyFieldsError, FieldError, Form, ProjectView
 
 LONGEST = 4000
 """The most characters of a field."""
 
 
 def make_field(name: str, label: str, value: object = "", **more: Any) -> dict[str, Any]:
-    """Return a field with a hint about its use; `kind` is text, number, area, select or file."""
+    """Return a field; `hint` explains its use, `warn` is a fault of its saved value.
+
+    The `kind` is text, number, area, select or file.
+    """
     return {"name": name, "label": label, "value": value, "kind": "text", **more}
 
 
@@ -63,6 +66,18 @@ def read_text(form: Form, name: str, what: str = "") -> str:
     if len(text) > LONGEST or "\x00" in text:
         raise FieldError(name, "the text is too long", instead=f"use {LONGEST:,} characters")
     return text
+
+
+def check_filled(form: Form, required: Mapping[str, str]) -> None:
+    """Refuse a form with empty fields, and name all of them.
+
+    Raises
+    ------
+    EmptyFieldsError : a required field is empty.
+    """
+    empty = {name: what for name, what in required.items() if not read_text(form, name)}
+    if empty:
+        raise EmptyFieldsError(empty)
 
 
 def read_number(form: Form, name: str, what: str, low: float, high: float) -> float:

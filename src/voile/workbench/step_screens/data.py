@@ -66,7 +66,10 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
             }
         )
     if why := find_state(view).why:
-        blocks.append(make_note(f"{why} Read it again, or keep the roles.", "warn"))
+        fix = "Read it again, or keep the roles."
+        if not view.source_hash:
+            fix = "Put it back, or enter another path."
+        blocks.append(make_note(f"{why} {fix}", "warn"))
     path = make_field(
         "path",
         "Path of the table",

@@ -70,7 +70,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
             "block": "frontier",
             "policies": [_describe(view, one, marks) for one in policies],
             "chosen": chosen,
-            "edited": _describe_edited(view, marks) if kind.has_groups else None,
+            "edited": _describe_edited(view) if kind.has_groups else None,
             "title": kind.axis_title,
             "is_log": kind.is_log,
             "labels": list(kind.figures),
@@ -143,13 +143,19 @@ def _describe_notes(policy: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _describe_edited(view: ProjectView, marks: Mapping[str, Any]) -> dict[str, Any] | None:
+def _describe_edited(view: ProjectView) -> dict[str, Any] | None:
     """Return the place of an edited policy, and the number of the policy before the edits."""
     policy = view.policy
     if policy is None or policy.get("number") is not None or view.shown_policy is None:
         return None
-    figures = view.shown_policy["figures"]
-    shown = _describe(view, {**figures, "number": None, "risk": figures["max_risk"]}, marks)
+    return describe_edit(view, view.shown_policy["figures"])
+
+
+def describe_edit(view: ProjectView, figures: Mapping[str, float]) -> dict[str, Any]:
+    """Return the place of an edit of this policy file; its number is None unless the kit has it."""
+    policy, marks = view.policy or {}, (view.kit_facts or {}).get("mark_scores", {})
+    number = policy.get("number")
+    shown = _describe(view, {**figures, "number": number, "risk": figures["max_risk"]}, marks)
     return {**shown, "began": policy["choice"].get("policy")}
 
 

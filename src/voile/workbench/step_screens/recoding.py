@@ -61,7 +61,7 @@ def plan_edit(view: ProjectView, form: Form) -> Sequence[Move]:
     number = view.policy.get("number")
     base = ("--policy", POLICY) if number is None else ("--number", str(number))
     words = ("tables", "edit", view.kit, *base, f"--{way}", place, "--out", POLICY, "--force")
-    return (VerbCall(words, POLICY),)
+    return (VerbCall(words, POLICY, is_edit=True),)
 
 
 def _find_places(shown: Mapping[str, Any], way: str) -> set[str]:

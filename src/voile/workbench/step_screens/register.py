@@ -28,7 +28,7 @@ LOG = (
 )
 TASKS = (
     "Write day, owner and task on one line, with semicolons between them. "
-    "Remove the line of a finished task."
+    "The line of a finished task may stay."
 )
 ASKED = "The letter contains no name. Send the list of persons separately, encrypted."
 HEAD = ("Release", "Recipient", "Purpose", "Last day", "State")
@@ -188,10 +188,7 @@ def _read_task(line: str) -> dict[str, Any]:
     if not (owner and what):
         instead = "write day; owner; task"
         raise FieldError("tasks", f'"{line}" lacks an owner or a task', instead=instead)
-    due = _read_day(day, "tasks")
-    if due <= datetime.now(UTC).date():
-        raise FieldError("tasks", f"{day} is not in the future", instead="choose a later day")
-    return {"due": due, "what": what, "owner": owner}
+    return {"due": _read_day(day, "tasks"), "what": what, "owner": owner}
 
 
 def _read_day(text: str, field: str) -> date:

@@ -86,7 +86,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
     blocks.append(
         make_form([], [make_action("release.apply", label, why=why, primary=state.state != "done")])
     )
-    if view.kind.has_notes:
+    if view.kind.has_notes or (isinstance(view, StudyView) and view.notes):
         blocks += make_acceptance(view)
     why_next = "" if state.state == "done" else "Make the release first."
     blocks.append(make_next("attack", "Next: attack it", why=why_next))

@@ -43,7 +43,10 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
         return {"title": "What is each column?", "lede": why, "blocks": []}
     blocks: list[dict[str, Any]] = []
     if isinstance(view, StudyView):
-        blocks = [*make_roles(view), make_next("adversary", "Next: who is the adversary")]
+        blocks = [*make_roles(view)]
+        if view.notes:
+            blocks.append(make_review(view))
+        blocks.append(make_next("adversary", "Next: who is the adversary"))
         return {"title": "What is each column?", "lede": STUDY_LEDE, "blocks": blocks}
     proposed = _proposals(view)
     leaving = [name for name, role in view.roles.items() if role in LEAVING]
