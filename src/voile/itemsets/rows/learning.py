@@ -165,7 +165,7 @@ class FormLearner:
 
 
 def _choose_cut(below: float, above: float) -> float:
-    """Return a split point above `below` and at most `above`, which is nobody's value if possible."""
+    """Return a split point above `below` and at most `above`. It is nobody's value if possible."""
     if not np.isfinite([below, above]).all():
         return float(above)
     cut = float(roundest_decimal(*(Decimal(repr(float(end))) for end in (below, above))))
