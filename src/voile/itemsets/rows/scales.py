@@ -32,7 +32,7 @@ class NumberInterval(NamedTuple):
     unknown: bool = False
 
     def __repr__(self) -> str:
-        return "Interval()"  # no numbers, because the split points of a kit are close to people's values
+        return "Interval()"  # no numbers: a kit's split points are close to people's values
 
     @property
     def ends(self) -> tuple[float, float]:
