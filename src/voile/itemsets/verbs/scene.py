@@ -65,7 +65,7 @@ class ItemsetsStage(ABC):
         return {id(rows): map_features(rows, shown) for rows in (self.true.incidence, others)}
 
     def select_published(self, known: NDArray[np.intp], rows: Incidence) -> NDArray[np.intp]:
-        """Return the published items among a person's known items, as feature numbers of the release."""
+        """Return a person's known items that are published, as feature numbers of the release."""
         found = self._published_numbers[id(rows)][known]
         return found[found >= 0]
 
