@@ -1,6 +1,6 @@
-"""Readers and writers, one file a format, and outputs that appear whole or not at all.
+"""Readers and writers, one file for each format, with outputs that appear complete or not at all.
 
-Names load on first use, so that importing this package stays cheap.
+Names are loaded on first use, so that importing this package is cheap.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Digests of a source's columns that its file format does not change."""
+"""Compute digests of columns that do not depend on the file format."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ALIKE = (
 
 
 def digest_columns(source: Source, columns: Iterable[str] | None = None) -> dict[str, str]:
-    """Hash the values of each column, in order: its kind and a SHA-256.
+    """Hash the values of each column in order. A digest is the kind of the column and a SHA-256.
 
-    Formats write numbers, days and missing values differently. 1.0, 01 and 1 give one hash. So do a
-    day and its midnight, and so do null, NA and empty text. Columns of lists and structures have no
-    digest.
+    Formats write numbers, days and missing values differently. 1.0, 01 and 1 have the same hash. So
+    do a day and its midnight, and so do null, NA and empty text. Columns of lists and structures
+    have no digest.
 
     Cost: one pass over the columns, O(bytes of their values as text).
     """
@@ -48,10 +48,10 @@ def digest_columns(source: Source, columns: Iterable[str] | None = None) -> dict
 
 
 def find_changed(known: dict[str, str], source: Source) -> str | None:
-    """Return a column with other values than a digest has; None if there is no such column.
+    """Return a column that differs from its digest, or None if there is no such column.
 
-    Columns of only one source are not compared. Days and flags are not compared with text: its form
-    is unknown.
+    Columns of only one source are not compared. Days and flags are not compared with text, because
+    the format of the text is unknown.
     """
     found = digest_columns(source, [name for name in source.columns if name in known])
     for name, digest in found.items():

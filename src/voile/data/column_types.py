@@ -1,4 +1,4 @@
-"""The types that columns are read as, and the dates that they may hold."""
+"""Convert column types to those that voile reads, and check the range of dates."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FIRST_DAY, END = (dt.date.min - EPOCH).days, (dt.date.max - EPOCH).days + 1
 
 
 def plain(kind: pa.DataType) -> pa.DataType:
-    """Give the type that a column is read as: values rather than dictionaries, text as `string`.
+    """Return the type in which a column is read, without dictionaries, and with text as `string`.
 
-    A dictionary, inside a list or a struct too, may hold values of rows that are left out.
+    A dictionary, even in a list or a struct, may contain values of rows that are left out.
 
     >>> plain(pa.dictionary(pa.int8(), pa.large_string()))
     DataType(string)
@@ -42,14 +42,14 @@ def plain_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Cast a batch's columns to `schema` where their layout differs, without loss."""
+    """Cast the columns of a batch to `schema` without loss, if their layout differs."""
     if batch.schema.equals(schema):
         return batch
     return pa.RecordBatch.from_arrays(batch.columns, schema=schema)
 
 
 def check_dates(rows: pa.RecordBatch | pa.Table, *, where: str) -> None:
-    """Refuse a date outside the years 1 to 9999, which no release can show: `infinity`, for one."""
+    """Raise SourceError for a date outside the years 1 to 9999, such as `infinity`."""
     for field, column in zip(rows.schema, rows.columns, strict=True):
         unit = _date_unit(field.type)
         if unit is None or column.null_count == len(column):
@@ -68,4 +68,6 @@ def _date_unit(kind: pa.DataType) -> str | None:
     if pa.types.is_date32(kind):
         return "day"
     unit = "ms" if pa.types.is_date64(kind) else kind.unit if pa.types.is_timestamp(kind) else None
-    return unit if unit in A_DAY else None  # in nanoseconds all are of the years 1677 to 2262
+    return (
+        unit if unit in A_DAY else None
+    )  # dates in nanoseconds are always in the years 1677 to 2262

@@ -1,4 +1,4 @@
-"""Words in a column's name that hint at its contents, from `glossary.toml`."""
+"""Find words in a column's name that suggest its contents, from `glossary.toml`."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl")
 
 
 class ColumnWords(NamedTuple):
-    """Phrases of one meaning, each in one word, and the role that they speak for, if any."""
+    """Phrases of one meaning, each joined to one word, and the role that they suggest, if any."""
 
     role: Role | None
     about: str
     phrases: frozenset[str]
 
     def found_in(self, name: str) -> str | None:
-        """Return the longest of these phrases in a column's name, as one word."""
+        """Return the longest of these phrases in a column's name, joined to one word, or None."""
         return max((p for p in _phrases(name) if p in self.phrases), key=len, default=None)
 
 
 @cache
 def glossary() -> dict[str, ColumnWords]:
-    """Return the words of every meaning, in the order in which they decide."""
+    """Return the words of every meaning, in order of precedence."""
     text = files("voile.data").joinpath("glossary.toml").read_text(encoding="utf-8")
     return {
         meaning: ColumnWords(
@@ -46,7 +46,7 @@ def glossary() -> dict[str, ColumnWords]:
 
 
 def find_words(name: str) -> tuple[ColumnWords, str] | None:
-    """Find the glossary's first words for a column, and the matching phrase.
+    """Return the first glossary entry that matches a column's name, with the matching phrase.
 
     >>> entry, word = find_words("ZIP_code")
     >>> entry.role, word
@@ -76,19 +76,25 @@ def is_of_places(name: str) -> bool:
 
 
 def mentions(name: str, *meanings: str) -> bool:
-    """Whether a column's name speaks of one of these: ``people`` in ``patient_id``."""
+    """Return whether a column's name has a phrase of one of these meanings.
+
+    For example, ``patient_id`` has a phrase of ``people``.
+    """
     return any(glossary()[meaning].found_in(name) for meaning in meanings)
 
 
 def ends_in(name: str, meaning: str) -> bool:
-    """Whether a column's name ends in a phrase of this meaning: ``people`` in ``case_subject``."""
+    """Return whether a column's name ends with a phrase of this meaning.
+
+    For example, ``case_subject`` ends with a phrase of ``people``.
+    """
     words = split_name(name)
     ends = {"".join(words[start:]) for start in range(len(words))}
     return bool(ends & glossary()[meaning].phrases)
 
 
 def split_name(name: str) -> list[str]:
-    """Split a column's name into lower-case words without accents, digits left out.
+    """Split a column's name into lower-case words, without accents and digits.
 
     >>> split_name("PatientID"), split_name("date_of-birth"), split_name("icd10 code")
     (['patient', 'id'], ['date', 'of', 'birth'], ['icd', 'code'])
@@ -100,7 +106,7 @@ def split_name(name: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Write letters without accents. German letters become their German replacements."""
+    """Remove accents from letters. German umlauts and ß are replaced by their usual two letters."""
     text = unicodedata.normalize("NFC", text)
     for letter, spelt in _SPELT.items():
         text = text.replace(letter, spelt)
@@ -112,7 +118,7 @@ _SPELT = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"
 
 
 def _phrases(name: str) -> Iterator[str]:
-    """Yield every run of words of a name, joined."""
+    """Yield every sequence of adjacent words of a name, joined."""
     words = split_name(name)
     for start in range(len(words)):
         for end in range(start + 1, len(words) + 1):

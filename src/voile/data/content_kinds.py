@@ -1,4 +1,4 @@
-"""Name content types without the names of people that they may contain."""
+"""Describe content types without any names of people that they may contain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _CONTENTS = frozenset(SUFFIXES.values())
 
 
 def name_content_kind(content: str) -> str:
-    """Return a usual content type, the first half of an unusual one, or "an unknown kind".
+    """Return a known content type, the first half of an unknown one, or "an unknown kind".
 
     >>> name_content_kind("application/PDF"), name_content_kind("image/x-ann-may")
     ('application/pdf', 'image')

@@ -1,8 +1,8 @@
 """Count text that a spreadsheet would run as a formula, and escape it on request.
 
-A cell is a formula if it begins with `=`, `+`, `-`, `@` (also in full width), a tab or a line's
-end. A number or a single sign is none. Escaping puts an apostrophe first. If a formula already has
-apostrophes before it, one more is added, so that each cell can be restored.
+A cell is a formula if it begins with `=`, `+`, `-`, `@` (also in full width), a tab or a line end.
+A number or a single sign is not a formula. Escaping adds an apostrophe in front. If a formula
+already begins with apostrophes, one more is added, so that each cell can be restored.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ NUMBER = "^[+-]((\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?)?$"
 
 
 def formulas(texts: pa.Array) -> pa.BooleanArray:
-    """Say which texts are formulas to a spreadsheet; a null is none."""
+    """Return which texts a spreadsheet would run as formulas. A null is not a formula."""
     return _begins(texts, f"^{STARTS}")
 
 
 def escape(texts: pa.Array) -> pa.Array:
-    """Put an apostrophe before each formula, and before each cell that would look escaped."""
+    """Add an apostrophe before each formula, and before each cell that would look escaped."""
     mark, nothing = pa.scalar("'", texts.type), pa.scalar("", texts.type)
     marked = pc.binary_join_element_wise(mark, texts, nothing)
     return pc.if_else(_begins(texts, f"^'*{STARTS}"), marked, texts)
@@ -42,7 +42,7 @@ def _begins(texts: pa.Array, pattern: str) -> pa.BooleanArray:
 
 
 class UnescapedSource(Source):
-    """A source of nothing but text, as CSV is, whose names and cells were escaped: as before."""
+    """A source of text columns, such as CSV, with the escaping of names and cells removed."""
 
     def __init__(self, escaped: Source) -> None:
         names = unescape(pa.array(escaped.columns, pa.string())).to_pylist()

@@ -22,9 +22,10 @@ KNOWN = "a pandas, Polars, Arrow or DuckDB frame, a dictionary of columns"
 
 
 class FrameSource(TableSource):
-    """A frame of one of `KNOWN`, or a structured array of NumPy; it is held in memory.
+    """A frame of one of `KNOWN`, or a structured array of NumPy, in memory.
 
-    A pandas index is not read, its NaN is null. A DuckDB relation is run once, here.
+    The index of a pandas frame is ignored, and its NaN is null. A DuckDB relation is run once, when
+    it is opened.
     """
 
     def __init__(self, frame: Any) -> None:
@@ -73,7 +74,7 @@ def _arrow(frame: Any, kind: Frame, name: str) -> pa.Table:
 
 
 def _is_of_objects(series: nw.Series[Any]) -> bool:
-    """Return True for Python objects in Polars: Arrow would read their addresses."""
+    """Return whether a Polars series contains Python objects, which Arrow cannot read."""
     return series.implementation.is_polars() and series.dtype == nw.Object
 
 
@@ -85,9 +86,10 @@ def _cells(series: nw.Series[Any], column: str, name: str) -> pa.Array | pa.Chun
 
 
 def _array(values: Any, column: str, name: str) -> pa.Array:
-    """Give values the type that keeps all of them: whole numbers beyond 64 bits are decimals.
+    """Return values as an Arrow array of a type that preserves all of them.
 
-    Decimals have at most 38 digits, as the engines' have. Beyond, whole numbers are text.
+    Whole numbers beyond 64 bits are decimals of at most 38 digits, as in the engines. Larger ones
+    are text.
     """
     try:
         return pa.array(values, from_pandas=True)
@@ -157,16 +159,16 @@ def frame_kind(thing: object) -> Frame | None:
 
 
 def frame_of(source: Source) -> Frame:
-    """Return the frame kind that a source came from, or Arrow if it came from no frame."""
+    """Return the kind of frame of a source, or Arrow if the source is not a frame."""
     kinds: dict[str, Frame] = {kind: kind for kind in get_args(Frame)}
     return kinds.get(source.kind, "arrow")
 
 
 def to_frame(table: pa.Table, *, like: Frame) -> Any:
-    """Give an Arrow table back as the kind of frame that came in; a NumPy array as a dictionary.
+    """Convert an Arrow table to a kind of frame. A NumPy array becomes a dictionary.
 
-    In pandas, whole numbers and booleans with nulls become its nullable types: as floats, 2^53 + 1
-    would come back as 2^53. Whole numbers beyond 64 bits come back as Python's.
+    In pandas, whole numbers and booleans with nulls become nullable types. As floats, 2^53 + 1
+    would become 2^53. Whole numbers beyond 64 bits become Python integers.
     """
     named = list(zip(table.column_names, table.columns, strict=True))
     match like:
@@ -204,7 +206,7 @@ def to_frame(table: pa.Table, *, like: Frame) -> Any:
 
 
 def _whole_cells(column: pa.ChunkedArray) -> list[int | None]:
-    """Return the whole numbers of a column of `WIDEST`; none of any other."""
+    """Return the whole numbers of a column of type `WIDEST`, and nothing for any other type."""
     cells = column.to_pylist() if column.type == WIDEST else []
     return [None if one is None else int(one) for one in cells]
 

@@ -1,7 +1,7 @@
-"""People set aside before anything is learnt, so that attacks have somebody to compare with.
+"""Hold people out before the fit, as a control group for attacks.
 
-Held-out people follow from a key and the subject alone, so that fit, apply and attack agree without
-a list of people. The key stays in the kit, which is private.
+A key and the subject alone determine whether a person is held out. Fit, apply and attack therefore
+agree without a list of people. The key stays in the kit, which is private.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SCALE = 2**64
 
 @dataclass(frozen=True)
 class HoldOut(BriefRepr):
-    """Hold out a `share` of subjects in [0, 1), drawn by a `key`."""
+    """A rule that holds out a `share` of the subjects, in [0, 1), drawn with a `key`."""
 
     shows = ("share",)
 
@@ -43,10 +43,10 @@ class HoldOut(BriefRepr):
         return cls(data["share"], bytes.fromhex(data["key"]), subject)
 
     def find_held(self, batch: pa.RecordBatch, first_row: int) -> NDArray[np.bool_]:
-        """Say which rows of a batch, the first of them numbered `first_row`, are held out.
+        """Return a mask of the held-out rows of a batch. Its first row has the number `first_row`.
 
-        Without a subject every row is a person, drawn by its number; a row whose subject is null
-        is nobody's, and never held out.
+        Without a subject column, every row is a person, drawn by its number. A row with a null
+        subject belongs to nobody, and is never held out.
         """
         if self.share == 0:
             return np.zeros(len(batch), dtype=np.bool_)
@@ -63,7 +63,7 @@ class HoldOut(BriefRepr):
 
 
 class TrainingSource(Source):
-    """A source without the people held out of it."""
+    """A source without its held-out people."""
 
     def __init__(self, source: Source, hold_out: HoldOut) -> None:
         fields = [pa.field(name, type_) for name, type_ in source.columns.items()]
@@ -82,9 +82,9 @@ class TrainingSource(Source):
 
     @property
     def origin(self) -> Source:
-        """The source with the people held out of it."""
+        """The source including its held-out people."""
         return self._source
 
     def fingerprint(self) -> str:
-        """Hash the whole source, those held out included."""
+        """Return a hash of the whole source, including held-out people."""
         return self._source.fingerprint()

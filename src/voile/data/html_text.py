@@ -1,7 +1,8 @@
-"""Extract the text of HTML that a reader sees: a block a line, no scripts, styles or comments.
+"""Extract the visible text of HTML, one block for each line, without scripts, styles and comments.
 
-Scanned by one expression that never goes back, since the standard library's parser takes time that
-grows with the square of some pages. As in a browser, a tag or comment without end goes to the end.
+A single regular expression without backtracking scans the page, because the time of the standard
+library's parser is quadratic for some pages. As in a browser, a tag or comment without an end
+extends to the end of the page.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def extract_html_text(page: str) -> str:
 
 
 def _pieces(page: str) -> Iterator[str]:
-    """Yield text and, where a block or a cell begins or ends, a line end or a tab."""
+    """Yield pieces of text, with a line end or a tab at the boundaries of blocks and cells."""
     at = preformatted = 0
     while True:
         markup = _MARKUP.search(page, at)

@@ -1,4 +1,4 @@
-"""Open a source: find its kind, and the reader for it."""
+"""Open a source: determine its kind, and choose the reader."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ Opener: TypeAlias = Callable[..., Source]
 
 @dataclass(frozen=True)
 class FileFormat:
-    """Describe how files with some suffixes are read.
+    """How to read files with certain suffixes.
 
     load : imports the reader, and returns it.
-    choices : the options that the reader takes. They select a table, the encoding of text, and the
+    choices : the options of the reader. They select a table, the encoding of text, and the
         treatment of bytes that are not text.
-    is_text : files of another format have other first bytes, and are refused by them.
+    is_text : whether the files are text. Files of other formats are rejected by their first bytes.
     """
 
     load: Callable[[], Opener]
@@ -258,7 +258,7 @@ def _list_requested(
 
 
 def check_rows(source: Source) -> Source:
-    """Refuse a source that has names of columns and no rows, as far as a look at it shows."""
+    """Raise an error if a quick check shows that a source has column names and no rows."""
     if not source.has_rows():
         raise without_rows(source.name)
     return source
@@ -274,7 +274,7 @@ def open_released(path: Path | MemoryPath) -> Source:
 
 
 def _rows_of(place: MemoryPath) -> pa.Table:
-    """Return rows that are in memory: as such, or as CSV, whose cells are text."""
+    """Return rows in memory, either as stored or parsed from CSV, in which all cells are text."""
     if place.rows is not None:
         return place.rows
     if not place.is_file():
@@ -285,7 +285,7 @@ def _rows_of(place: MemoryPath) -> pa.Table:
 
 
 def check_address(thing: str | os.PathLike[str], *, written: bool = False) -> None:
-    """Refuse an address in place of a local file."""
+    """Raise RequestError for an address in place of a local file."""
     scheme = scheme_of(thing)
     if scheme is None or DatabaseAddress.parse(thing) is not None:
         return
@@ -298,7 +298,7 @@ def check_address(thing: str | os.PathLike[str], *, written: bool = False) -> No
 
 
 def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:
-    """Take "file::table" apart; a table of PostgreSQL has a file with its name.
+    """Split "file::table". A table of PostgreSQL is represented by a file of its name.
 
     >>> split_table("county.duckdb::patients")
     (PosixPath('county.duckdb'), 'patients')
@@ -395,7 +395,7 @@ def _open_stored(path: StorePath, asked: dict[str, str]) -> Source:
 
 
 def _open_version(path: Path | StorePath, asked: dict[str, str]) -> Source | None:
-    """Open a Delta table at the version that its name ends with, if it does."""
+    """Open a Delta table at the version at the end of its name, if there is one."""
     found = at_version(path)
     return found and _by(_DELTA, found[0], {**asked, "version": str(found[1])})
 
@@ -408,7 +408,7 @@ def _open(path: Path, asked: dict[str, str]) -> Source:
 
 
 def _by(known: FileFormat, path: Path | StorePath, asked: dict[str, str]) -> Source:
-    for name in asked.keys() - set(known.choices) - {"errors"}:  # other formats have none
+    for name in asked.keys() - set(known.choices) - {"errors"}:  # other formats do not decode text
         raise RequestError(
             f"the file's format takes no {name}", where=path.name, instead=f"leave {name} out"
         )
@@ -433,7 +433,7 @@ def _check_file(path: Path) -> None:
 
 
 def _check_folder(path: Path) -> None:
-    """Refuse a folder, unless all its tables are Parquet files."""
+    """Raise RequestError for a folder, unless all tables in it are Parquet files."""
     files = [file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._"]
     ends = sorted({end for file in files if (end := _known_end(file)) is not None})
     if is_partitioned(path) and ends == [PARQUET]:

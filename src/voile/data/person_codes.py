@@ -1,4 +1,4 @@
-"""The codes of a person's sex and race in FHIR (US Core) and in OMOP, by the words of a census."""
+"""The codes of a person's sex and race in FHIR (US Core) and OMOP, by the words of a census."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class PersonCode(NamedTuple):
-    """A word, FHIR's code for it, and OMOP's concept; None where a form has none."""
+    """A word with its FHIR code and OMOP concept. A code is None if the standard has none."""
 
     word: str
     fhir: str | None
@@ -37,10 +37,10 @@ OMB: Final = "urn:oid:2.16.840.1.113883.6.238"
 
 
 def fhir_codes(codes: tuple[PersonCode, ...]) -> dict[str, str]:
-    """Return FHIR's codes, by word."""
+    """Return the FHIR codes by word."""
     return {one.word: one.fhir for one in codes if one.fhir is not None}
 
 
 def omop_concepts(codes: tuple[PersonCode, ...]) -> dict[str, int]:
-    """Return OMOP's concepts, by word."""
+    """Return the OMOP concepts by word."""
     return {one.word: one.omop for one in codes if one.omop is not None}

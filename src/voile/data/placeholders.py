@@ -1,4 +1,4 @@
-"""The texts that people write into a cell without a known value."""
+"""The texts that people enter in a cell if the value is unknown."""
 
 from __future__ import annotations
 

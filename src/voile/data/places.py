@@ -1,4 +1,4 @@
-"""The inputs of a verb that options name, and the objects that Python accepts instead."""
+"""The types of options that name input files, and the objects that Python accepts instead."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ No output of the command replaces a file that such an option or a `Path` names.
 
 
 class _GivenPlace(ABC):
-    """A `Place`. In Python, its contents too."""
+    """A `Place`. Python also accepts its contents."""
 
     @staticmethod
     @abstractmethod
@@ -34,7 +34,7 @@ class _GivenPlace(ABC):
 
 
 class RowsPlace(_GivenPlace):
-    """A source whose rows a verb reads: a `Place`. In Python, a frame or source too."""
+    """A source of rows: a `Place`. Python also accepts a frame or a source."""
 
     @staticmethod
     def check(thing: Any) -> Any:
@@ -52,7 +52,7 @@ class RowsPlace(_GivenPlace):
 
 
 class DescribedPlace(_GivenPlace):
-    """A TOML file that an option names. In Python, a mapping or a function too."""
+    """A TOML file. Python also accepts a mapping or a function."""
 
     @staticmethod
     def check(thing: Any) -> Any:
@@ -64,7 +64,7 @@ class DescribedPlace(_GivenPlace):
 
 
 class PhrasesPlace(_GivenPlace):
-    """A file of phrases, one a line, that an option names; in Python the phrases themselves too."""
+    """A file with one phrase for each line. Python also accepts the phrases themselves."""
 
     @staticmethod
     def check(thing: Any) -> Any:
@@ -78,7 +78,10 @@ class PhrasesPlace(_GivenPlace):
 
 
 class NamedPhrases(_GivenPlace):
-    """``NAME=FILE``; in Python name -> phrases, or their file, as well: see `named_phrases`."""
+    """``NAME=FILE``.
+
+    Python also accepts a mapping of names to phrases or files (`named_phrases`).
+    """
 
     @staticmethod
     def check(thing: Any) -> Any:
@@ -90,7 +93,10 @@ class NamedPhrases(_GivenPlace):
 
 
 class NamedFolders(_GivenPlace):
-    """``NAME=FOLDER``; in Python name -> folder. It is kept as a mapping to whole paths."""
+    """``NAME=FOLDER``.
+
+    Python also accepts a mapping of names to folders. Paths are made absolute.
+    """
 
     @staticmethod
     def check(thing: Any) -> dict[str, str]:
@@ -105,7 +111,7 @@ class NamedFolders(_GivenPlace):
 
 
 def named_phrases(thing: Any) -> list[tuple[str, Any]]:
-    """Return the name and the phrases, or the file of them, of each list of an option's.
+    """Return the name, and the phrases or their file, of each list of an option.
 
     >>> named_phrases("given=a.txt"), named_phrases({"given": ("Ann", "Ben")})
     ([('given', 'a.txt')], [('given', ('Ann', 'Ben'))])
@@ -142,7 +148,7 @@ PLACES = frozenset(
 
 
 def with_places(given: Any, types: Collection[Any], place: Callable[[Any], Any]) -> Any:
-    """Return an option's value of some `PLACES`, with `place` applied to its files and tables.
+    """Return the value of an option with `place` applied to its files and tables.
 
     >>> with_places(["a=x.txt", {"b": "y.txt", "c": ("Ann",)}], {NamedPhrases}, "lists/{}".format)
     ['a=lists/x.txt', {'b': 'lists/y.txt', 'c': ('Ann',)}]

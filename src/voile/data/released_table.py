@@ -1,11 +1,11 @@
-"""The common part of released tables: the file for a table, and its rows until publication.
+"""The common part of released tables: the pointer file of a table, and its rows until publication.
 
 - county.duckdb.visits.table : the database, the table, and a hash of its rows
 - county.duckdb.visits.table.manifest.json : as for any release
 - county.duckdb.visits.table.private/ : as for any release
 
-Rows are written and certified next to the staged file first. A database then gets them in one
-transaction, which reads them back. Changes of other tables are not checked.
+Rows are first written and certified next to the staged file. They are then written to the database
+in one transaction, which also reads them back. Changes of other tables are not checked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MARK = "written by voile"
 
 @dataclass(frozen=True)
 class TablePointer:
-    """The file that represents a released table: the table's place, and its rows' hash.
+    """The file that represents a released table, with the table's address and a hash of its rows.
 
     database : an address of PostgreSQL, or the name of a file in the same folder.
     """
@@ -57,7 +57,7 @@ class TablePointer:
 
 
 def rows_path(path: Path) -> Path:
-    """Return where the rows wait until they are published."""
+    """Return the path of the rows until they are published."""
     return path.with_name(f"{path.name}.rows")
 
 
@@ -77,7 +77,7 @@ def open_table(path: Path, find: Callable[[TablePointer], Source]) -> Source:
 
 
 class TableWriter(BatchWriter):
-    """Stage the rows of a table and the file for it, until it is published."""
+    """Stage the rows of a table and its pointer file until publication."""
 
     def __init__(self, path: Path, schema: pa.Schema, database: str, table: str) -> None:
         self._path, self._schema = path, schema
@@ -88,14 +88,14 @@ class TableWriter(BatchWriter):
         self._rows.write(conform(batch, self._schema))
 
     def close(self) -> None:
-        """Finish the rows, and write the file for the table."""
+        """Finish the rows, and write the pointer file."""
         self._rows.close()
         sha256 = ArrowRows(self._path).fingerprint()
         TablePointer(self._database, self._table, sha256).write(self._path)
 
 
 class ArrowRows(ArrowSource):
-    """Rows that wait to be published, hashed as their table will be."""
+    """Rows before publication, with the same hash as their future table."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(rows_path(path))

@@ -36,7 +36,7 @@ OWN: tuple[Role, ...] = ("quasi", "text", "items", "reading", "private", "known"
 """Roles that only one kind of data has."""
 AS_IT_IS: tuple[Role, ...] = ("sensitive", "label", "keep")
 """Roles of columns that tables, itemsets and signals release unchanged."""
-FEW = 3  # columns that a message names one by one
+FEW = 3  # columns that a message lists separately
 
 
 class ColumnRole(BaseModel):
@@ -51,14 +51,14 @@ class ColumnRole(BaseModel):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The column's settings in the file, except its role."""
+        """The settings of the column in the file, without its role."""
         return dict(self.model_extra or {})
 
 
 class Roles(BaseModel):
     """The role of every column, and the subject column.
 
-    Rows with one value in `subject` are one person; without it, every row is a person.
+    Rows with the same value of `subject` belong to one person. Without it, every row is a person.
 
     >>> Roles.model_validate({"columns": {"age": "quasi", "name": "identifier"}}).of("quasi")
     ['age']
@@ -79,13 +79,15 @@ class Roles(BaseModel):
     __str__ = __repr__
 
     def of(self, *roles: Role) -> list[str]:
-        """Return the columns that have one of these roles, in the file's order."""
+        """Return the columns with one of these roles, in the order of the file."""
         return [name for name, column in self.columns.items() if column.role in roles]
 
     def settings_of(self, column: str, paths: Iterable[str] = ()) -> dict[str, Any]:
-        """Return a column's settings. Files that `paths` name are next to the roles file.
+        """Return the settings of a column.
 
-        A dot names a path inside a setting that is a table: ``order.near``.
+        The files in the settings `paths` are next to the roles file.
+
+        A dot separates a table from a setting in it: ``order.near``.
         """
         settings = copy.deepcopy(self.columns[column].settings)
         for name in paths:
@@ -98,7 +100,7 @@ class Roles(BaseModel):
 
     @check_arguments
     def corrected(self, columns: Mapping[str, Any], *, subject: str | None = None) -> Roles:
-        """Return roles with other ones for these columns, and another subject where one is given.
+        """Return the roles with changes for some columns, and with another subject if given.
 
         >>> Roles.parse({"age": "keep"}).corrected({"age": "quasi"}).of("quasi")
         ['age']
@@ -113,7 +115,7 @@ class Roles(BaseModel):
         return roles
 
     def completed(self, present: Iterable[str], others: Literal["drop"] | None) -> Roles:
-        """Return the same roles, and the role `others` for the columns that they do not name."""
+        """Return the same roles, with the role `others` for all other columns of `present`."""
         if others is None:
             return self
         more = {name: ColumnRole(role=others) for name in present if name not in self.columns}
@@ -122,19 +124,23 @@ class Roles(BaseModel):
         return whole
 
     def check(self, present: Iterable[str] | Mapping[str, Any], *own: Role) -> None:
-        """Refuse a source with other columns than the file, and report all mistakes at once.
+        """Raise RequestError if the source has other columns than the file.
 
-        A column without a role is an error, since a kept column can undo the rest. So is a column
-        with the role `undecided`, which inspect gives if it cannot decide. If no column fits, the
-        message does not quote the source's names: its first row may be data. The message offers the
-        roles of every kind of data, and `own` of the requested one.
+        All mistakes are listed.
 
-        present : the columns, or their Arrow types by name: a struct or a map is then refused.
+        A column without a role is an error, because a kept column can undo the protection of the
+        others. So is a column with the role `undecided`, which inspect proposes if it cannot
+        decide. If no column fits, the message does not quote the source's names, because its first
+        row may be data. The message offers the roles of every kind of data, and `own` of the
+        requested one.
+
+        present : the columns, or their Arrow types by name. With types, structs and maps are errors
+            too.
         """
         if not isinstance(present, Mapping):
             present = list(present)
         if present and not self.columns.keys() & set(present):
-            raise RequestError(  # what stands in the first row may be a person's
+            raise RequestError(  # the first row may contain personal data
                 f"the source has none of the {len(self.columns)} columns in the roles",
                 where="roles",
                 instead="check that its first row contains its column names, or inspect it again",
@@ -158,9 +164,10 @@ class Roles(BaseModel):
             self._check_types(present)
 
     def _check_types(self, types: Mapping[str, Any]) -> None:
-        """Refuse structs and maps that a role reads: inspect looks into none of their parts.
+        """Raise RequestError for structs and maps with a role that is read.
 
-        A label may be a list of them, as the spans of a text are.
+        Inspect does not examine their parts. A label may be a list of them, such as the spans of a
+        text.
         """
         nested: dict[str, list[str]] = {}
         for name, kind in types.items():
@@ -179,7 +186,7 @@ class Roles(BaseModel):
 
     @classmethod
     def parse(cls, given: object) -> Roles:
-        """Return roles from roles, a file, or a dictionary with a file's contents.
+        """Return roles from roles, a file, or a dictionary with the contents of a file.
 
         >>> Roles.parse({"age": "quasi", "ward": {"role": "keep"}}).of("keep")
         ['ward']
@@ -220,7 +227,7 @@ class Roles(BaseModel):
 
     @classmethod
     def read(cls, path: Path) -> Roles:
-        """Read a roles file (TOML); every mistake is named with its place."""
+        """Read a roles file (TOML). The error lists every mistake with its position."""
         try:
             data = read_toml(path)
         except FileNotFoundError:
@@ -241,19 +248,19 @@ class Roles(BaseModel):
 
 
 def _by_text(columns: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Name columns by text: a frame's names may be whole numbers."""
+    """Convert column names to text, because the names of a frame may be integers."""
     return {str(name) if isinstance(name, int) else name: one for name, one in columns.items()}
 
 
 def _each_or_all(names: Sequence[str], one: str, several: str, what: str) -> list[str]:
-    """Report the same fault of one column, or of several at once. Return nothing for no column."""
+    """Return messages on the same fault of one column, or of several columns at once."""
     if len(names) > 1:
         return [f"columns {', '.join(names)} {several} {what}"]
     return [f"column {name} {one} {what}" for name in names]
 
 
 def _list_absent(names: Sequence[str], present: Collection[str]) -> list[str]:
-    """Report absent columns, those with the same nearest present ones together."""
+    """Return messages on absent columns, grouped by the present columns with the nearest names."""
     if len(names) > FEW:
         return [f"there are no columns {', '.join(names)}"]
     by_hint: dict[str, list[str]] = {}
@@ -266,7 +273,7 @@ def _list_absent(names: Sequence[str], present: Collection[str]) -> list[str]:
 
 
 def _find_nested(kind: Any) -> str | None:
-    """Name a type that has named parts: a struct, a map, or lists of them.
+    """Return a description of a type with named parts (struct, map, or lists of them), or None.
 
     >>> import pyarrow as pa
     >>> _find_nested(pa.list_(pa.list_(pa.struct({"name": pa.string()}))))

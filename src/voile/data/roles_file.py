@@ -1,4 +1,4 @@
-"""A roles file corrected in its place: its comments stay."""
+"""Correct a roles file in place, and keep its comments."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ BY_HAND = "set by hand"
 
 
 def correct_roles_file(path: Path, changes: Iterable[str], *, subject: str | None = None) -> Roles:
-    """Write roles and settings of columns into a roles file; return the roles.
+    """Write roles and settings of columns to a roles file, and return the roles.
 
     Parameters
     ----------
-    path : a roles file, which is replaced at once; the comments of other columns stay.
-    changes : ``COLUMN=ROLE`` or ``COLUMN=ROLE,SETTING=VALUE,...``, with values as TOML has them.
-    subject : the column of people, "" for none, None for the file's.
+    path : a roles file, which is replaced in one step. The comments of other columns stay.
+    changes : ``COLUMN=ROLE`` or ``COLUMN=ROLE,SETTING=VALUE,...``, with values in TOML.
+    subject : the subject column, "" for none, None for the file's.
 
     Raises
     ------
-    RequestError : the file is no roles file, has no such column, or the roles are wrong together;
-        then nothing is written.
+    RequestError : the file is not a roles file, it has no such column, or the roles contradict each
+        other. Nothing is written then.
     """
     import tomlkit
 
@@ -49,7 +49,7 @@ def correct_roles_file(path: Path, changes: Iterable[str], *, subject: str | Non
 
 
 def _split_change(change: str, columns: Mapping[str, Any]) -> tuple[str, Any]:
-    """Return the column of a change, and its item as the file has it."""
+    """Return the column of a change, and its item in the format of the file."""
     import tomlkit
 
     named = [name for name in columns if change.startswith(f"{name}=")]
@@ -74,7 +74,7 @@ def _split_change(change: str, columns: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 def _value_of(text: str) -> Any:
-    """Return a value as TOML reads it; text without quotes as text."""
+    """Return a value parsed as TOML, or the text itself if it has no quotes."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -82,7 +82,7 @@ def _value_of(text: str) -> Any:
 
 
 def _with_subject(document: Any, subject: str, columns: Mapping[str, Any]) -> str:
-    """Return the file's text with another column of people, or with none."""
+    """Return the text of the file with another subject column, or with none."""
     import tomlkit
 
     if subject and subject not in columns:

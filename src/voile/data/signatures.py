@@ -1,4 +1,4 @@
-"""The first bytes that show a file's format, whatever its suffix."""
+"""The first bytes that identify the format of a file, whatever its suffix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1a\x1b"})
 
 
 class FileSignature(NamedTuple):
-    """The first bytes of a format, the name of its files, and the fix for a user."""
+    """The first bytes of a format, its description, and the fix for the user."""
 
     start: bytes
     format: str
@@ -44,7 +44,7 @@ SIGNATURES = (
 
 
 def find_signature(head: bytes) -> FileSignature | None:
-    """Return the format that a file's beginning is of, if it is not text.
+    """Return the binary format that a file begins with, or None.
 
     >>> find_signature(b"%PDF-1.7").format
     'a PDF document'
@@ -54,7 +54,7 @@ def find_signature(head: bytes) -> FileSignature | None:
 
 
 def is_binary(head: bytes) -> bool:
-    """Return True if more of a file's beginning than 5% are control characters.
+    """Return whether more than 5% of the first bytes of a file are control characters.
 
     >>> is_binary(b"age,zip"), is_binary(bytes(range(64)))
     (False, True)

@@ -32,14 +32,14 @@ OFFLINE: dict[str, str | bool | int | float | list[str]] = {
 
 
 class Source(ABC):
-    """Read rows of named columns, as often as asked, always in the same order.
+    """Rows of named columns, which can be read repeatedly, always in the same order.
 
     Attributes
     ----------
-    name : its name in messages: a file's name or "pandas frame", never contents.
+    name : its name in messages: the name of a file or "pandas frame", never contents.
     kind : the format: "csv", "parquet", "pandas", ...
-    columns : name -> Arrow type, in source order. Dictionaries show the type of their values,
-        text is `string`, a column of nulls alone is `string`.
+    columns : name -> Arrow type, in the order of the source. A dictionary has the type of its
+        values. Text is `string`, and so is a column of nulls only.
     notes : the findings of opening, as sentences: dialect, encoding.
     dialect : the dialect of a delimited text file, which a release keeps. None for any other
         source.
@@ -60,21 +60,24 @@ class Source(ABC):
 
     @abstractmethod
     def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        """Stream `columns` in batches of about `rows` rows, of any layout of the right types."""
+        """Stream `columns` in batches of about `rows` rows.
+
+        Types must match, but layouts may differ.
+        """
 
     def about_rows(self) -> int | None:
-        """Estimate the number of rows at once, to show progress; None where that takes reading."""
+        """Return a quick estimate of the number of rows, or None if that requires reading."""
         return None
 
     def has_rows(self) -> bool:
-        """Return False if it has names of columns alone, and that is known without reading it."""
+        """Return False if the source is known to have only column names, without reading it."""
         return self.about_rows() != 0
 
     def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[SourcePiece]:
-        """Yield pieces that hold these rows one after the other, for other processes to read.
+        """Yield consecutive pieces of the rows, for other processes to read.
 
-        directory : an existing folder, open to its owner alone, for temporary files.
-        size : bytes of a piece, about; a file, or a row group, is not cut.
+        directory : an existing folder for temporary files, which only its owner may open.
+        size : approximate size of a piece in bytes. A file or a row group is not split.
         """
         raise RequestError(
             f"Spark's workers read Parquet files and tables of Spark, and no {self.kind}",
@@ -83,28 +86,28 @@ class Source(ABC):
         )
 
     def folder_columns(self) -> Collection[str]:
-        """Return the columns whose values are the names of the source's folders."""
+        """Return the columns with values from the names of the source's folders."""
         return ()
 
     @property
     def origin(self) -> Source:
-        """The source as it was opened, of which this may be a part."""
+        """The source as it was opened. This source may be a part of it."""
         return self
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """Hash all bytes with SHA-256, streaming; O(bytes)."""
+        """Return the SHA-256 of all bytes, as a stream in O(bytes)."""
 
     def without_others(self, columns: Container[str]) -> Source:
-        """Return the source with these columns alone if it is in memory; a file stays whole."""
+        """Return a source in memory with only these columns. A file is returned unchanged."""
         return self
 
     def batches(
         self, columns: Iterable[str] | None = None, *, batch_rows: int = BATCH_ROWS
     ) -> Iterator[pa.RecordBatch]:
-        """Stream rows in source order, in batches of at most `batch_rows` rows.
+        """Stream rows in the order of the source, in batches of at most `batch_rows` rows.
 
-        Memory follows the batch, except for formats with another statement.
+        Memory: one batch, unless the format states otherwise.
         """
         schema = self.schema(columns)
         for batch in self._read_batches(schema.names, batch_rows):
@@ -114,7 +117,7 @@ class Source(ABC):
                 yield whole.slice(start, batch_rows)
 
     def schema(self, columns: Iterable[str] | None = None) -> pa.Schema:
-        """Give the Arrow schema of `columns`, in the order asked; all of them without argument."""
+        """Return the Arrow schema of `columns` in the given order, or of all columns."""
         names = list(self.columns if columns is None else columns)
         for name in names:
             if name not in self.columns:
@@ -133,7 +136,7 @@ class Source(ABC):
     def relation(
         self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None
     ) -> duckdb.DuckDBPyRelation:
-        """Show `columns` to DuckDB, for one query. Rows stream into it only once."""
+        """Return `columns` as a DuckDB relation for one query. Rows can be streamed only once."""
         schema = self.schema(columns)
         return self._stream_batches(connection, schema, self.batches(schema.names))
 
@@ -147,7 +150,7 @@ class Source(ABC):
         return connection.from_arrow(pa.RecordBatchReader.from_batches(schema, rows))
 
     def _watch_batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Stream, and remember why the stream stopped: DuckDB keeps only the words."""
+        """Stream batches, and store the error that stops them. DuckDB keeps only its message."""
         self._stopped = None
         try:
             yield from batches
@@ -164,13 +167,13 @@ class Source(ABC):
         answer: pa.Schema,
         into: str,
     ) -> None:
-        """Run a SELECT where the data lives and keep its answer as the table `into`.
+        """Run a SELECT in the engine of the data, and store its result as the table `into`.
 
         Parameters
         ----------
-        sql : names the data `source` and reads only `columns` of it; plain SQL that DuckDB,
-            SQLite, PostgreSQL and Spark understand alike.
-        answer : the columns and types that `sql` gives.
+        sql : a query that refers to the data as `source` and reads only `columns`, in SQL that
+            DuckDB, SQLite, PostgreSQL and Spark all support.
+        answer : the columns and types of the result.
         """
         with self._explain_stop():
             rows = self._answer(sql, self.schema(columns).names, answer)
@@ -184,16 +187,16 @@ class Source(ABC):
     def select(
         self, connection: duckdb.DuckDBPyConnection, sql: str, *, columns: Iterable[str], into: str
     ) -> None:
-        """Run a SELECT of DuckDB over the rows, called `source`, and keep its answer as `into`.
+        """Run a SELECT in DuckDB over the rows, named `source`, and store its result as `into`.
 
-        Unlike `tabulate` it always reads the rows themselves.
+        Unlike `tabulate`, it always reads the rows themselves.
         """
         with self._explain_stop():
             self.relation(connection, columns).query("source", sql).create(into)
 
     @contextmanager
     def _explain_stop(self) -> Iterator[None]:
-        """Raise the error that stopped the rows. DuckDB keeps only its words."""
+        """Raise the original error that stopped the rows. DuckDB keeps only its message."""
         import duckdb
 
         self._stopped = None
@@ -206,18 +209,17 @@ class Source(ABC):
     def _answer(
         self, sql: str, columns: list[str], answer: pa.Schema
     ) -> Iterator[pa.RecordBatch] | None:
-        """Run `sql` as `tabulate` is given it; None for a source that has no engine of its own."""
+        """Run the `sql` of `tabulate`. Return None if the source has no engine of its own."""
         return None
 
 
 @dataclass(frozen=True)
 class SourcePiece:
-    """Rows of a Parquet file, one after the other, as plain data that any process opens for itself.
+    """Consecutive rows of a Parquet file, described by plain data that any process can open.
 
-    file, groups : their place: the file's whole path, its first row group and the one after the
-        last.
-    rows, size : how many rows, and how many bytes they are in memory, about.
-    state : what `state_of` gave for the file.
+    file, groups : the absolute path, the first row group, and the one after the last.
+    rows, size : the number of rows, and their approximate size in memory in bytes.
+    state : the result of `state_of` for the file.
     keys : one row with the values of the file's folders, or None.
     """
 
@@ -239,7 +241,7 @@ class SourcePiece:
 
 
 def state_of(file: Path | StorePath) -> tuple[int, int | str]:
-    """Return the facts that change with a file: its size, and its time or its tag."""
+    """Return facts that change with a file: its size, and its time or tag."""
     if isinstance(file, StorePath):
         return file.state()
     found = file.stat()
@@ -254,12 +256,12 @@ class FileSource(Source):
         self.path = path
 
     def fingerprint(self) -> str:
-        """Hash the file's bytes, and those of a database's write-ahead log next to it."""
+        """Return a hash of the file, including the write-ahead log of a database."""
         return hash_file(self.path)
 
 
 class TableSource(Source):
-    """A source that is in memory already, as an Arrow table."""
+    """A source in memory, as an Arrow table."""
 
     def __init__(self, table: pa.Table, name: str, kind: str, notes: Sequence[str] = ()) -> None:
         super().__init__(name, kind, table.schema, notes)
@@ -269,22 +271,22 @@ class TableSource(Source):
         yield from self.table.select(columns).to_batches(max_chunksize=rows)
 
     def about_rows(self) -> int:
-        """Count the rows."""
+        """Return the exact number of rows."""
         return int(self.table.num_rows)
 
     def without_others(self, columns: Container[str]) -> Source:
-        """Return the source with these of its columns alone."""
+        """Return the source with only these columns."""
         kept = [name for name in self.table.column_names if name in columns]
         return TableSource(self.table.select(kept), self.name, self.kind, self.notes)
 
     def fingerprint(self) -> str:
-        """Hash the rows; equal tables hash alike, however they were sliced or chunked."""
+        """Return a hash of the rows, which does not depend on slices or chunks."""
         schema = self.schema()
         return hash_rows(schema, (conform(batch, schema) for batch in self.table.to_batches()))
 
 
 class _HashedFile:
-    """A file whose bytes are only hashed."""
+    """A file object that only hashes its bytes."""
 
     closed = False
 
@@ -301,10 +303,10 @@ class _HashedFile:
 
 
 def hash_rows(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:
-    """Hash rows with SHA-256 as an uncompressed Arrow IPC stream of equal batches.
+    """Return the SHA-256 of rows as an uncompressed Arrow IPC stream with batches of equal size.
 
-    `take` writes a fresh copy of every value, zero under each null, so that equal rows in one order
-    hash alike, however they come. Memory follows the batch.
+    `take` copies every value, and writes zero under each null. Equal rows in the same order
+    therefore have the same hash. Memory: one batch.
     """
     sink = _HashedFile()
     with pa.ipc.new_stream(pa.PythonFile(sink, "w"), schema) as writer:
@@ -315,7 +317,7 @@ def hash_rows(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:
 
 
 def evenly(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
-    """Cut batches so that all but the last have exactly `rows` rows."""
+    """Regroup batches so that all but the last have exactly `rows` rows."""
     waiting: list[pa.RecordBatch] = []
     held = 0
     for batch in batches:
@@ -331,7 +333,7 @@ def evenly(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
 
 
 def hash_file(path: Path | StorePath) -> str:
-    """Hash a file with SHA-256, together with a database's write-ahead log next to it."""
+    """Return the SHA-256 of a file, including the write-ahead log of a database."""
     if isinstance(path, StorePath):
         return path.sha256()
     digest = hashlib.sha256()
@@ -350,9 +352,10 @@ def without_rows(where: str) -> SourceError:
 
 
 def distinct_names(names: Sequence[str], *, where: str, first_row: bool = False) -> None:
-    """Refuse two columns of one name: DuckDB takes `ZIP` and `zip` for the same column.
+    """Raise RequestError for two columns of the same name. Like DuckDB, it ignores case.
 
-    Names in a file's first row are given by their places, because it may be a person's row.
+    Names from the first row of a file are reported by position, because the row may be personal
+    data.
     """
     repeated = [name for name, n in Counter(n.casefold() for n in names).items() if n > 1]
     if repeated:
@@ -378,11 +381,11 @@ def identifier(name: str) -> str:
 
 @contextmanager
 def unreadable(name: str, kind: str) -> Iterator[None]:
-    """Say in one sentence that a file cannot be read, without its contents.
+    """Report in one sentence that a file cannot be read, without quoting its contents.
 
-    Engines quote the rows they stumble over, so their words are dropped. A full disk and a full
-    memory are no fault of the file, so their errors pass. If Arrow lacks memory, the cause may be a
-    wrong length in a damaged file.
+    The messages of engines quote rows, so they are dropped. Errors of a full disk or memory pass
+    through, because the file is not the cause. If Arrow lacks memory, the cause may be a wrong
+    length in a damaged file.
     """
     damaged = SourceError(
         f"the {kind} file is damaged or truncated", where=name, instead="copy the file again"
@@ -412,6 +415,6 @@ def unreadable(name: str, kind: str) -> Iterator[None]:
 
 
 def _engine_errors() -> tuple[type[Exception], ...]:
-    """Return the errors of DuckDB, which raises none before it is loaded."""
+    """Return the error types of DuckDB, or none if it is not loaded."""
     engine = sys.modules.get("duckdb")
     return (engine.Error,) if engine else ()

@@ -1,4 +1,7 @@
-"""Standard input and other pipes as sources: kept in a private file, since they are read once."""
+"""Standard input and other pipes as sources.
+
+They can be read only once, so a private copy is kept.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +51,9 @@ def is_pipe(path: Path) -> bool:
 
 
 def keep_pipe(path: Path) -> Path:
-    """Return a private copy of a pipe's bytes, which is removed at the end.
+    """Return a private copy of the bytes of a pipe, which is removed when the process ends.
 
-    Its first bytes show the format. A second call returns the first copy.
+    The first bytes determine the format. A second call returns the same copy.
     """
     with _open_input(path) as pipe:
         about = os.fstat(pipe.fileno())
@@ -95,7 +98,7 @@ def _keep(pipe: BinaryIO, name: str) -> Path:
 
 
 def private_folder() -> Path:
-    """Make a folder, open to its owner alone, that the process removes at its end."""
+    """Create a folder that only its owner may open. It is removed when the process ends."""
     folder = Path(mkdtemp(prefix="voile-"))  # mode 0700
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     _exit_at_sigterm()
@@ -103,7 +106,7 @@ def private_folder() -> Path:
 
 
 def _exit_at_sigterm() -> None:
-    """Let SIGTERM end the process as an exit does, so that the copies are removed."""
+    """Let SIGTERM exit the process normally, so that the copies are removed."""
     main = threading.current_thread() is threading.main_thread()
     if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))

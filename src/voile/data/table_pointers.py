@@ -1,4 +1,4 @@
-"""A released table of a DuckDB file, opened by the small file for it."""
+"""Open a released table of a DuckDB file by its pointer file."""
 
 from __future__ import annotations
 

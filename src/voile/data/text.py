@@ -1,4 +1,4 @@
-"""Bytes that are text: decompressed, decoded and checked while they stream."""
+"""Bytes that are text: decompressed, decoded and checked as a stream."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class DecodingError(SourceError):
 
 
 def raw_chunks(path: Path) -> Iterator[bytes]:
-    """Stream a file's bytes, decompressed where its name ends in .gz."""
+    """Stream the bytes of a file, decompressed if its name ends in .gz."""
     position = 0
     with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
         try:
-            while chunk := file.read1(CHUNK):  # not `read`, which drops what precedes a damage
+            while chunk := file.read1(CHUNK):  # `read` would drop the bytes before a damage
                 position += len(chunk)
                 yield chunk
         except (EOFError, zlib.error, gzip.BadGzipFile):
@@ -55,7 +55,7 @@ def raw_chunks(path: Path) -> Iterator[bytes]:
 
 
 def about_lines(path: Path) -> int | None:
-    """Count the lines of a file's beginning, and estimate the whole; None of compressed text."""
+    """Estimate the number of lines from the first ones. None for compressed text."""
     if path.suffix.lower() == ".gz":
         return None
     head = next(raw_chunks(path), b"")
@@ -64,12 +64,13 @@ def about_lines(path: Path) -> int | None:
 
 
 def utf8_chunks(path: Path, encoding: str, errors: str = "strict") -> Iterator[bytes]:
-    """Stream a file's text as UTF-8 without a byte order mark.
+    """Stream the text of a file as UTF-8 without a byte order mark.
 
-    errors : as of `open`: "replace" puts U+FFFD for bytes that are not text of that encoding.
+    errors : as in `open`. "replace" writes U+FFFD for bytes that are not text of the encoding.
 
     Raises DecodingError: there are such bytes, and `errors` is "strict". The message contains the
-    place of the first one. Raises SourceError: a zero byte, or a compressed file that is damaged.
+    position of the first one. Raises SourceError: there is a zero byte, or a compressed file is
+    damaged.
     """
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     as_it_is = encoding == "utf-8" and errors == "strict"
@@ -101,9 +102,9 @@ def _no_text(path: Path, offset: int, encoding: str) -> DecodingError:
 
 
 def check_text(path: Path, *, encoding: str | None = None) -> None:
-    """Refuse a file of text that is a picture, an archive or another format by its first bytes.
+    """Raise SourceError if the first bytes show that a text file has another format.
 
-    encoding : as the user named it; bytes that are control characters may be text of it.
+    encoding : the encoding that the user named. Control characters can be text in it.
     """
     head = next(raw_chunks(path), b"")[:HEAD]
     if found := find_signature(head):
@@ -127,14 +128,15 @@ def marked_encoding(path: Path) -> str | None:
 
 
 def find_encoding(path: Path, errors: str = "strict") -> str:
-    """Find a text file's encoding: utf-8, utf-8-sig, utf-16 or windows-1252; reads it all.
+    """Return the encoding of a text file: utf-8, utf-8-sig, utf-16 or windows-1252.
 
-    A byte order mark decides. Else it is UTF-8 when all of it is. Else it is windows-1252 if less
-    than half of the characters beyond ASCII decode as UTF-8. Else the file is damaged, and refused.
+    The whole file is read. A byte order mark decides. Otherwise, the encoding is UTF-8 if the whole
+    file is UTF-8. It is windows-1252 if less than half of the characters beyond ASCII decode as
+    UTF-8. Any other file is damaged.
 
-    errors : "replace" takes a damaged file for UTF-8.
+    errors : "replace" treats a damaged file as UTF-8.
 
-    Raises DecodingError: a damaged file, and `errors` is "strict".
+    Raises DecodingError: the file is damaged, and `errors` is "strict".
     """
     if marked := marked_encoding(path):
         return marked
@@ -157,7 +159,7 @@ def find_encoding(path: Path, errors: str = "strict") -> str:
 
 
 def _mostly_utf8(path: Path) -> bool:
-    """Return whether at least as many characters beyond ASCII decode as UTF-8 as do not."""
+    """Return whether at least half of the characters beyond ASCII decode as UTF-8."""
     beyond = lost = 0
     for chunk in utf8_chunks(path, "utf-8", "replace"):
         text = chunk.decode()
@@ -167,7 +169,7 @@ def _mostly_utf8(path: Path) -> bool:
 
 
 def known_encoding(name: str) -> str:
-    """Give the codec's own name of an encoding that the user named.
+    """Return the codec name of an encoding that the user named.
 
     >>> known_encoding("UTF8"), known_encoding("latin-1")
     ('utf-8', 'iso8859-1')
@@ -190,7 +192,7 @@ class ChunkReader(io.RawIOBase):
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:
-        """Say yes: that is all it can do."""
+        """Return True, because the object can only be read."""
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 @dataclass(frozen=True)
 class TextDialect:
-    """How a text file separates its fields, begins and ends its lines.
+    """How a text file separates its fields and lines.
 
-    has_mark : whether it begins with a byte order mark, which shows Excel that it is UTF-8.
+    has_mark : whether it begins with a byte order mark, by which Excel recognises UTF-8.
     """
 
     delimiter: str = ","
@@ -26,7 +26,7 @@ class TextDialect:
 class BatchWriter(ABC):
     """Write record batches one after the other. The output is complete when the writer is closed.
 
-    formulas : how many cells of each column a spreadsheet that opens the file takes for formulas.
+    formulas : the number of cells in each column that a spreadsheet would run as formulas.
     """
 
     formulas: Mapping[str, int] = MappingProxyType({})
@@ -39,8 +39,11 @@ class BatchWriter(ABC):
 
     @abstractmethod
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows, of the writer's schema; dictionary arrays may change theirs."""
+        """Add rows with the schema of the writer.
+
+        Dictionary arrays may change their dictionaries.
+        """
 
     @abstractmethod
     def close(self) -> None:
-        """End the file."""
+        """Finish the file."""

@@ -1,4 +1,4 @@
-"""Features of sparse 0/1 rows that may be shared, chosen under k-anonymity by containment."""
+"""Select features of sparse 0/1 rows for publication, under k-anonymity by containment."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Choose split points of numeric columns, so that nobody is in a small group by their numbers.
+"""Choose split points of numeric columns so that every group of people has at least k members.
 
-An adversary who knows a person's age also knows which intervals of ages the person is not in: for
-numbers, absences are always known. So cuts are chosen under exact k-anonymity. All columns' cuts
-together divide the people into groups of k or more, and so does any part of their intervals.
+An adversary who knows a person's age also knows the age intervals that do not contain it. For
+numbers, absences are therefore always known, and split points are chosen under exact k-anonymity.
+The split points of all columns together divide the people into groups of at least k. So does every
+subset of the intervals.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ HALVINGS = 2
 
 @dataclass(frozen=True)
 class CellRange:
-    """A column's features: `first` has the rows without a number, the others follow in order.
+    """The range of features that represents one numeric column.
 
-    Each of the `cells` features has a row, except that the first may have none.
+    Feature `first` marks the rows without a number. The other features are the column's cells, in
+    rising order. Each of the `cells` features occurs in at least one row, except that the first may
+    occur in none.
     """
 
     first: int
@@ -42,26 +45,29 @@ class CellRange:
 
     @property
     def end(self) -> int:
-        """The feature behind the last."""
+        """The number of the first feature after this range."""
         return self.first + self.cells
 
 
 def choose_cuts(
     rows: Incidence, labels: RowLabels | None, columns: Sequence[CellRange], ks: Sequence[int]
 ) -> Iterator[list[tuple[int, ...]]]:
-    """Choose for each k the cells of each column that begin an interval, without its lowest.
+    """Choose, for each k, the split points of every column.
 
-    The search repeatedly adds the cut or item that reveals most of the label given the chosen ones.
-    Every exact group must keep k subjects. The addition must reveal more than its own description
-    takes: log2(subjects) bits. The items only compete. Without labels columns are cut in quarters.
+    The search repeatedly adds the split point or item that reveals most of the label, given those
+    already chosen. Every exact group must keep k subjects. An addition must reveal more than the
+    length of its own description, log2(subjects) bits. Items take part in the competition, but are
+    not returned. Without labels, each column is halved up to twice, into at most four parts.
 
     Yields
     ------
-    For each column, rising places in its cells; none if the column is not to be published. Rows
-    without a number count as the lowest, and are with the lowest numbers unless 1 is chosen.
+    For each k, a list with one tuple per column. A tuple contains the cells at which an interval
+    begins, in rising order and without the lowest interval. It is empty if the column is not to be
+    published. Rows without a number count as the lowest cell. They are in the interval of the
+    lowest numbers unless cell 1 is chosen.
 
-    Guarantee: rows that are in the same intervals of all columns form groups of k subjects or more
-    (proved by `Feasible`). O(ones) for each k and cut.
+    Guarantee: rows in the same intervals of all columns form groups of at least k subjects (proved
+    by `Feasible`). Cost: O(ones) for each k and split point.
     """
     table = _ThresholdRows.of(rows, labels, columns)
     for k in ks:
@@ -74,9 +80,10 @@ def choose_cuts(
 
 @dataclass(frozen=True, eq=False)
 class _ThresholdRows:
-    """The rows in the form that an adversary who knows numbers distinguishes.
+    """The rows with one feature for each split point, as an adversary who knows numbers sees them.
 
-    Features are cuts (``at or above this cell``) with their `column` and `place`, then items.
+    The first features are split points ("at or above this cell"), each with its `column` and its
+    `place` in that column. Items follow.
     """
 
     rows: Incidence
@@ -104,7 +111,7 @@ class _ThresholdRows:
 
     @cached_property
     def cells(self) -> NDArray[np.int64]:
-        """(columns, patterns) how many of a column's cuts each pattern is above."""
+        """(columns, patterns) number of a column's split points that each pattern reaches."""
         rows = self.rows
         of = np.repeat(np.arange(len(rows.own)), np.diff(rows.starts))
         cut = rows.items < len(self.column)
@@ -113,7 +120,7 @@ class _ThresholdRows:
         return np.bincount(at, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
 
     def places_of(self, column: int, chosen: Indices) -> tuple[int, ...]:
-        """Return the places of the cuts chosen of a column, rising."""
+        """Return the places of the chosen split points of one column, in rising order."""
         cuts = chosen[chosen < len(self.column)]
         return tuple(sorted(self.place[cuts[self.column[cuts] == column]].tolist()))
 
@@ -121,7 +128,7 @@ class _ThresholdRows:
 def _best_items(
     rows: Incidence, labels: RowLabels | None, columns: Sequence[CellRange]
 ) -> NDArray[np.intp]:
-    """Return the items that reveal most of the label; cuts of columns are left out."""
+    """Return the features that reveal most of the label, without the cells of numeric columns."""
     if labels is None:
         return np.zeros(0, dtype=np.intp)
     weights = weights_for("mutual-information", rows, labels)
@@ -133,13 +140,13 @@ def _best_items(
 
 @dataclass(frozen=True, eq=False)
 class _CutPicking(FeaturePicking):
-    """Pick cuts and items by the bits that they reveal, or without labels by halves."""
+    """Pick split points and items by the bits that they reveal, or by halving without labels."""
 
     thresholds: _ThresholdRows
 
     @classmethod
     def at(cls, table: _ThresholdRows, labels: RowLabels | None, k: int) -> _CutPicking:
-        """Begin with nothing chosen, under exact k-anonymity."""
+        """Return a search with an empty selection, under exact k-anonymity."""
         run = ItemsetsSearchRun(
             SetUtility.of(
                 "coverage" if labels is None else "mutual-information", table.rows, labels
@@ -153,7 +160,7 @@ class _CutPicking(FeaturePicking):
         return cls(**vars(begun), thresholds=table)
 
     def choose_features(self) -> Indices:
-        """Return the features chosen."""
+        """Run the search and return the chosen features."""
         table, rows = self.thresholds, self.run.rows
         if self.run.worth.labels is None:
             numbers = self.run.candidates[table.place[self.run.candidates] > 1]
@@ -165,7 +172,10 @@ class _CutPicking(FeaturePicking):
         return self.run.state.features
 
     def gains(self, features: Indices) -> NDArray[np.float64]:
-        """Return the bits that each would add; a column's cuts are counted together."""
+        """Return the bits that each feature would add.
+
+        The split points of one column are counted at once.
+        """
         table, gained = self.thresholds, np.zeros(len(features))
         cuts = features < len(table.column)
         gained[~cuts] = super().gains(features[~cuts])
@@ -176,7 +186,7 @@ class _CutPicking(FeaturePicking):
         return gained
 
     def _bits_of(self, column: int) -> NDArray[np.float64]:
-        """Return the bits that each cut of a column would add, by class, cell and label."""
+        """Return the bits that each split point of a column would add."""
         cell, of = self.thresholds.cells[column], self.run.state.classes
         width, classes = int((self.thresholds.column == column).sum()) + 1, int(of.max()) + 1
         place = of.astype(np.int64) * width + cell
@@ -191,7 +201,7 @@ class _CutPicking(FeaturePicking):
 
 
 def _entropy(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rows times the entropy of their labels, the last axis, summed over the first."""
+    """Return rows times the entropy of the labels (last axis), summed over the first axis."""
     from scipy.special import xlogy
 
     rows = counts.sum(axis=-1)
@@ -200,7 +210,7 @@ def _entropy(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _halving(table: _ThresholdRows, cuts: Indices) -> Iterator[tuple[int, int, int]]:
-    """Yield each cut's depth when its column is repeatedly halved, its column, itself."""
+    """Yield (depth, column, feature) for the split points that repeatedly halve each column."""
     for column in np.unique(table.column[cuts]):
         own = cuts[table.column[cuts] == column]
         halves = [(0, len(own), 0)]

@@ -1,4 +1,4 @@
-"""The functions that a user calls; options are those of `voile itemsets fit` and `assess`."""
+"""The public `fit` and `assess`, with the options of `voile itemsets fit` and `assess`."""
 
 from __future__ import annotations
 

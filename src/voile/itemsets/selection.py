@@ -1,4 +1,4 @@
-"""Choose the features that may be shared and are worth most."""
+"""Select the features of the largest utility that may be published together."""
 
 from __future__ import annotations
 
@@ -26,11 +26,14 @@ __all__ = ["METHODS", "Selection", "SelectionMethod", "bound_of", "select"]
 
 @dataclass(frozen=True)
 class SelectionMethod:
-    """A search, its own utility if any, whether for exact k-anonymity, or to limit unique rows.
+    """A search with its options.
 
-    `given` : whether it can begin with features that are published in any case. `without` : the
-    search that is repeated without each fold, to try its choice on other people; None where that
-    takes too long.
+    - `utility` : the method's own utility, if any.
+    - `exact` : whether it searches under exact k-anonymity.
+    - `unique` : whether it can limit the share of unique rows.
+    - `given` : whether it can start with features that are published in any case.
+    - `without` : returns the search to repeat without each fold, to test the choice on other
+      people. It returns None if that takes too long.
     """
 
     explore: Callable[[ItemsetsSearchRun], None]
@@ -44,7 +47,7 @@ class SelectionMethod:
 def _as(
     explore: Callable[[ItemsetsSearchRun], None], *, several: bool = False
 ) -> Callable[[ItemsetsSearchRun], SearchWay]:
-    """Repeat a search as it is; `several`: it would build many sets."""
+    """Repeat the same search. `several` : it would build many sets."""
     return lambda run: SearchWay(explore, run.worth.name, several)
 
 
@@ -71,20 +74,19 @@ METHODS: Mapping[str, SelectionMethod] = {
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Hold the features a search chose.
+    """The features that a search selected.
 
     Parameters
     ----------
-    features : (chosen,) int32, their numbers, rising; they meet the constraint.
-    utility : the set's utility, in the unit of the utility named `utility_name` ("weights" for a
-        user's own).
-    bound : no feasible set has a larger utility; None where nothing is proven.
+    features : (selected,) int32, their numbers, rising. They meet the constraint.
+    utility : the utility of the set, in the unit of `utility_name` ("weights" for given weights).
+    bound : no feasible set has a larger utility. None if nothing is proven.
     constraint : the required constraint.
-    evaluations : sets built or, by exact search, examined.
-    method, stopped : the method; `finished`, `evaluations`, `seconds` or `interrupted`.
-    tried : of the method `portfolio`, the AUC of each search on people that it did not see.
-    without : the features chosen without the people of each fold, where folds were given; None
-        where that takes too long.
+    evaluations : number of sets that were built or, in exact search, examined.
+    method, stopped : the method. `finished`, `evaluations`, `seconds` or `interrupted`.
+    tried : for the method `portfolio`, the AUC of each search on people that it did not see.
+    without : the features selected without the people of each fold, if folds were given. None if
+        that takes too long.
     """
 
     features: NDArray[np.int32]
@@ -114,37 +116,37 @@ def select(
     among: ArrayLike | None = None,
     folds: CrossValidation | None = None,
 ) -> Selection:
-    """Choose features that meet a constraint together, with the largest utility that can be found.
+    """Select features that meet a constraint together, with the largest utility that can be found.
 
-    The same seed and number of evaluations choose the same features.
+    The same seed and number of evaluations give the same features.
 
     Parameters
     ----------
-    X : an `Incidence`, or what `Incidence.of` reads.
-    y : (rows,) labels; None if the utility needs none.
+    X : an `Incidence`, or input of `Incidence.of`.
+    y : (rows,) labels. None if the utility needs none.
     constraint : k, and the adversary's possible knowledge.
-    method : one of `METHODS`; those of the paper have a utility of their own.
-    utility : one of `UTILITIES`, `distcnt`, or (features,) weights; those of 0 or less are
-        never chosen.
-    evaluations : maximum number of sets to build, >= 1; None for as many as the method needs.
-    seconds : time limit, > 0; may be exceeded by one block of features.
-    random_state : seed or generator, for the methods that draw.
-    unique : maximum share of unique rows, in [0, 1]; less than 1 for the method `joint` only.
-    given : numbers of features that are published in any case; not for `exact` and `maximal`.
-    among : numbers of the features that may be chosen in addition; None for all.
-    folds : of people: choose also without each. This takes five more searches, or few more if
-        the method does so in any case.
+    method : one of `METHODS`. Methods of the paper have their own utility.
+    utility : one of `UTILITIES`, `distcnt`, or (features,) weights. Features of a weight of 0 or
+        less are never selected.
+    evaluations : maximum number of sets to build, >= 1. None for as many as the method needs.
+    seconds : time limit, > 0. One block of features may exceed it.
+    random_state : seed or generator, for random methods.
+    unique : maximum share of unique rows, in [0, 1]. Only the method `joint` accepts less than 1.
+    given : numbers of features that are published in any case. Not for `exact` and `maximal`.
+    among : numbers of the features that may be selected in addition. None for all.
+    folds : folds of people. The selection is repeated without each fold. This takes five more
+        searches, or few more if the method does so in any case.
 
     Returns
     -------
-    Selection : empty only where no feature has a weight. Ctrl-C returns the best set so far.
+    Selection : empty only if no feature has a positive weight. Ctrl-C returns the best set so far.
 
     Raises
     ------
-    InfeasibleError : no feature meets the constraint; names the largest k that one meets. The
-        features given do not meet it together.
-    RequestError : more k than subjects, or an unknown method or utility. Also a label that is
-        needed, a utility that a method does not take, or limits out of range.
+    InfeasibleError : no feature meets the constraint. The message contains the largest k that a
+        feature meets. Also if the given features do not meet the constraint together.
+    RequestError : k exceeds the number of subjects, or the method or utility is unknown. Also a
+        missing label, a utility that the method does not accept, or a limit out of range.
 
     >>> rows = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]])
     >>> chosen = select(rows, constraint=Constraint(k=2), utility="coverage")
@@ -197,7 +199,7 @@ def select(
 
 
 def _explore(run: ItemsetsSearchRun, how: SelectionMethod) -> str:
-    if not len(run.candidates):  # nothing weighs anything
+    if not len(run.candidates):  # no feature has a weight
         run.bound = run.utility
         return "finished"
     stopped = "finished"
@@ -222,7 +224,10 @@ def _choose_without_folds(run: ItemsetsSearchRun, how: SelectionMethod) -> None:
 
 
 def bound_of(found: Selection, worth: SetUtility) -> float:
-    """Bound the utility of every feasible set, proven by the search or by parts of the features."""
+    """Return an upper bound of the utility of every feasible set.
+
+    The bound is proved by the search or by `utility_bound`.
+    """
     if found.bound == found.utility:
         return found.bound
     least = min(found.bound or np.inf, utility_bound(worth, found.constraint))

@@ -1,4 +1,4 @@
-"""`ContainmentSelector`: the choice of features as a step of a scikit-learn pipeline."""
+"""`ContainmentSelector`: feature selection as a step of a scikit-learn pipeline."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from voile.itemsets.selection import METHODS, bound_of, select
 
 
 class ItemsetsWarning(UserWarning):
-    """Some features cannot be chosen at this k, whatever the others. Lower k to allow them."""
+    """Some features can never be selected at this k. Lower k to allow them."""
 
 
 @dataclass(frozen=True)
 class BlockedFeature:
-    """The rare itemset that keeps a feature out: `support` subjects match, fewer than k.
+    """The rare itemset that blocks a feature. `support` subjects match it, fewer than k.
 
-    `itemset` names the feature first. `present` is False where the row lacks the item, which counts
-    for the methods of k-anonymity only.
+    `itemset` begins with the feature. `present` is False for an item that the row lacks. Absences
+    count only for the methods of k-anonymity.
     """
 
     itemset: tuple[str, ...]
@@ -46,33 +46,33 @@ class BlockedFeature:
 class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features with the largest utility that may be published under k-anonymity.
 
-    The adversary knows at most m of the items that a person has, and looks for the people who have
-    them all. At least k subjects do in the rows of the fit. There is no guarantee for other rows
-    that pass through `transform`: fit to the rows that you publish.
+    The adversary knows at most m of a person's items, and looks for the people who have all of
+    them. In the fitted rows, there are at least k such subjects. There is no guarantee for other
+    rows that pass through `transform`. Fit the selector to the rows that you publish.
 
     Parameters
     ----------
     k : minimum number of subjects, >= 1.
-    m : maximum number of items known of a person, >= 1; None for no limit.
-    method : as `voile.itemsets.select`; `joint` without its limit.
-    utility : `mutual-information`, `chi-squared`, `hamdist` or `distcnt`. Without labels
-        `coverage` or `size`. Or (features,) weights.
-    seconds : time limit, > 0; None for as long as the method needs.
+    m : maximum number of items that the adversary knows of a person, >= 1. None for no limit.
+    method : as in `voile.itemsets.select`. `joint` has no limit of unique rows here.
+    utility : `mutual-information`, `chi-squared`, `hamdist` or `distcnt`. Without labels `coverage`
+        or `size`. Or (features,) weights.
+    seconds : time limit, > 0. None for as long as the method needs.
     random_state : an int, a Generator or None.
-    binarize : numbers above it are items, and `transform` returns 0 and 1; None requires 0 and 1.
+    binarize : numbers above it are items, and `transform` returns 0 and 1. None requires 0 and 1.
     nulls : `refuse`, or `absent` if a missing value is a 0.
 
     Attributes
     ----------
-    anonymity_ : the largest k that the chosen features meet, for an adversary of m.
-    utility_, bound_ : the choice's utility, and a proven upper bound on that of any choice.
-    blocked_ : name -> `BlockedFeature`, for each feature that occurs and may not join the chosen
-        ones; found when first asked for. It reveals rare itemsets: a stored selector holds neither
-        it nor its rows.
+    anonymity_ : the largest k that the selected features meet, for an adversary who knows m items.
+    utility_, bound_ : the utility of the selection, and a proven upper bound for any selection.
+    blocked_ : name -> `BlockedFeature`, for each feature that occurs and may not join the
+        selection. Computed at first access. It reveals rare itemsets, so a pickled selector
+        contains neither it nor the rows.
     selection_ : the `voile.itemsets.Selection`.
     n_features_in_, feature_names_in_ : as in scikit-learn.
 
-    Guarantee: `anonymity_` >= k, proved for the rows fitted to.
+    Guarantee: `anonymity_` >= k, proved for the fitted rows.
 
     Source: Zhang, Mohammed, Dave, Al Hasan, Transactions on Data Privacy 2017.
 
@@ -96,22 +96,23 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(
         self, X: Any, y: ArrayLike | None = None, subjects: ArrayLike | None = None
     ) -> ContainmentSelector:
-        """Choose the features.
+        """Select the features.
 
         Parameters
         ----------
-        X : (rows, features) sparse matrix, array or data frame of 0 and 1, or booleans; of any
-            numbers with `binarize`.
-        y : (rows,) labels of two classes or more; None where the utility needs none.
-        subjects : (rows,) the subject of each row; each row its own where None.
+        X : (rows, features) sparse matrix, array or data frame of 0 and 1, or booleans. Any numbers
+            with `binarize`.
+        y : (rows,) labels of two or more classes. None if the utility needs none.
+        subjects : (rows,) the subject of each row. If None, each row is a subject of its own.
 
         Raises
         ------
-        RequestError, InfeasibleError : as `voile.itemsets.select`.
+        RequestError, InfeasibleError : as in `voile.itemsets.select`.
 
         Warns
         -----
-        ItemsetsWarning : how many features no row has, and how many have fewer than k subjects.
+        ItemsetsWarning : some features occur in no row, or have fewer than k subjects. The message
+            contains their numbers.
         """
         if frame_kind(X) is None:
             finite = "allow-nan" if self.nulls == "absent" else True
@@ -120,7 +121,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
             X, y = checked if y is not None else (checked, None)
             X = find_ones(X, self.binarize, self.nulls)
-        else:  # not by way of a dense matrix, nor with a value in an error
+        else:  # avoids a dense matrix, and values in error messages
             matrix, _ = frame_matrix(X, binarize=self.binarize, nulls=self.nulls)
             validation.validate_data(self, X, skip_check_array=True)
             X = matrix
@@ -146,7 +147,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     @cached_property
     def blocked_(self) -> dict[str, BlockedFeature]:
-        """Name for each feature left out the rare itemset that blocks it."""
+        """The rare itemset that blocks each feature that is not selected, by the feature's name."""
         validation.check_is_fitted(self)
         if not hasattr(self, "_rows"):
             raise RequestError("a stored selector does not hold its rows", instead="fit it again")

@@ -1,4 +1,4 @@
-"""Read the texts of attachments, and write a text as one."""
+"""Read the texts of attachments, and write a text as an attachment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 
 
 def read_contents(document: Resource) -> Iterator[str | SourceError]:
-    """Yield the text of each content of a DocumentReference, or why it cannot be read."""
+    """Yield the text of each content of a DocumentReference, or the error if it cannot be read."""
     for content in take_list(document.get("content")):
         try:
             yield read_attachment(take_object(take_object(content).get("attachment")))
@@ -33,7 +33,7 @@ def read_attachment(attachment: Mapping[str, Any]) -> str:
 
     Raises
     ------
-    SourceError : it is of another kind, elsewhere, or not Base64 of text.
+    SourceError : the attachment has another type or no inline data, or is not Base64 of text.
     """
     content = str(attachment.get("contentType") or "")
     kind = content.partition(";")[0].strip().lower()
@@ -56,7 +56,7 @@ def read_attachment(attachment: Mapping[str, Any]) -> str:
 def make_attachment(text: str) -> dict[str, Any]:
     """Return an Attachment that contains a text, with its size and hash."""
     data = text.encode()
-    sha1 = hashlib.sha1(data, usedforsecurity=False).digest()  # as FHIR asks
+    sha1 = hashlib.sha1(data, usedforsecurity=False).digest()  # required by FHIR
     return {
         "contentType": f"{PLAIN}; charset=utf-8",
         "data": b64encode(data).decode(),

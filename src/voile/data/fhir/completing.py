@@ -1,4 +1,4 @@
-"""Make a released resource valid R4: required elements, and references that resolve.
+"""Make a released resource valid R4, with required elements and references that resolve.
 
 A required element that is not released gets a mask mark. R4 allows the mark for references,
 attachments and all primitive values except codes. A concept may have the mark too, unless its rule
@@ -29,14 +29,14 @@ def complete(
     resolves: Callable[[str], bool],
     needed: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Return a resource with required elements, without references that do not resolve.
+    """Return a resource with its required elements, and without references that do not resolve.
 
-    resolves : whether a reference of the resource leads to a released resource. needed : concepts
-    that are not masked.
+    resolves : returns whether a reference of the resource points to a released resource.
+    needed : concepts that must not be masked.
 
     Raises
     ------
-    IncompleteError : a required code, concept or part is missing; its text is the element's name.
+    IncompleteError : a required code, concept or part is missing. Its text is the element's name.
     """
     masked = dict(resource)
     for [one, *others] in _list_required(kind):
@@ -69,7 +69,7 @@ def _complete_part(
 
 @cache
 def _list_required(parent: str) -> list[list[TypeElement]]:
-    """Return the required elements of a type, of a choice its ways together."""
+    """Return the required elements of a type. The alternatives of a choice are in one list."""
     ways: dict[str, list[TypeElement]] = {}
     for one in read_elements()[parent].values():
         if one.is_required:
@@ -94,13 +94,16 @@ def _complete_one(element: TypeElement, value: Any, resolves: Callable[[str], bo
 
 
 def _says_something(part: Mapping[str, Any]) -> bool:
-    """Whether a part has an element that is not masked."""
+    """Return whether a part has an element that is not masked."""
     values = [one for value in part.values() for one in (list_objects(value) or [value])]
     return any(one != MASKED for one in values)
 
 
 def _mask(found: dict[str, Any], ways: list[TypeElement], resolves: Callable[[str], bool]) -> bool:
-    """Mark the first way of a required element that can be masked; a choice of concepts cannot."""
+    """Mask the first alternative of a required element, and return whether that is possible.
+
+    A choice that includes codes or concepts cannot be masked.
+    """
     if any(one.type in ("code", *_CONCEPTS) for one in ways):
         return False
     one = ways[0]

@@ -1,4 +1,4 @@
-"""The elements of FHIR R4: of each type their names, types, cardinalities and required codes.
+"""The elements of FHIR R4, with the names, types, cardinalities and required codes of each type.
 
 Source: HL7 FHIR R4 (4.0.1), in `r4/elements.txt` and `r4/codes.txt`.
 """
@@ -34,7 +34,8 @@ _ELEMENT = re.compile(r"(\w+):(#?[\w.]+)(!?)(\*?)(?:\?(\w+))?(?:=(\S+))?")
 class TypeElement:
     """An element of a type.
 
-    parent : the line of its own elements: its type, except for an inline part.
+    parent : the entry that lists its own elements. It is the element's type, except for an inline
+        part.
     choice : the common name of several elements, of which a resource has one.
     codes : the name of its required value set.
     """
@@ -53,13 +54,13 @@ class TypeElement:
 
     @property
     def is_part(self) -> bool:
-        """Whether it is a part of one type alone, and no data type."""
+        """Whether the element is an inline part of one type, and not a data type."""
         return self.type in _BACKBONES
 
 
 @cache
 def read_elements() -> Mapping[str, Mapping[str, TypeElement]]:
-    """Return the elements of each type and part by name: `"Procedure"`, `"Procedure.performer"`."""
+    """Return the elements of each type and part, by names such as `"Procedure.performer"`."""
     rows = (line.split(" ") for line in read_lines("elements.txt"))
     return {row[0]: {one.name: one for one in _parse_all(row[0], row[1:])} for row in rows}
 
@@ -76,18 +77,18 @@ def _parse_all(parent: str, words: list[str]) -> Iterator[TypeElement]:
 
 @cache
 def read_codes() -> Mapping[str, frozenset[str]]:
-    """Return the codes of each required value set by its name, and of each system by its URL."""
+    """Return the codes of each required value set by name, and of each system by URL."""
     rows = (line.split(" ") for line in read_lines("codes.txt"))
     return {name: frozenset(codes) for name, *codes in rows}
 
 
 def list_types() -> frozenset[str]:
-    """Return the resource types of R4: those after the data types, in the order of the list."""
+    """Return the resource types of R4, which follow the data types in the list."""
     names = [name for name in read_elements() if "." not in name]
     return frozenset(names[names.index("Account") :])
 
 
 def read_lines(name: str) -> Iterator[str]:
-    """Yield the lines of a list of this package that are no comments."""
+    """Yield the lines of a list of this package, without comments."""
     text = files("voile.data.fhir").joinpath("r4", name).read_text("utf-8")
     return (line for line in text.splitlines() if not line.startswith("#"))

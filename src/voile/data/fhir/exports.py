@@ -1,6 +1,7 @@
-"""Read the resources of an export's folder: `.ndjson` and `.json`, alone or in Bundles, and `.gz`.
+"""Read the resources in the folder of an export.
 
-Every file is read in one order, and a Bundle's resources keep the order of its entries.
+The files are `.ndjson` and `.json`, also as `.gz`. Resources may be in Bundles. The files are read
+in a fixed order. The resources of a Bundle keep the order of its entries.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _KIND = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
 
 
 class FoundResource(NamedTuple):
-    """A resource of an export. full_url : of its Bundle's entry."""
+    """A resource of an export. `full_url` is the URL of its Bundle entry, if it has one."""
 
     place: str
     kind: str
@@ -37,17 +38,17 @@ def is_export_file(path: Path) -> bool:
 
 
 def list_files(folder: Path) -> list[Path]:
-    """Return the files of an export in the order of their names, patients' files first."""
+    """Return the files of an export sorted by name, with files of patients first."""
     found = (path for path in folder.iterdir() if is_export_file(path))
     return sorted(found, key=lambda path: (_named_kind(path) != "Patient", path.name))
 
 
 def is_fhir_folder(folder: Path) -> bool:
-    """Return whether the first object of a file of the folder is a resource.
+    """Return whether a file of the folder begins with a FHIR resource.
 
     Raises
     ------
-    SourceError : no file has one, and a file cannot be read.
+    SourceError : no file begins with a resource, and at least one file cannot be read.
     """
     broken = None
     for path in list_files(folder):
@@ -67,11 +68,12 @@ def is_fhir_folder(folder: Path) -> bool:
 
 
 def read_export(folder: Path) -> Iterator[FoundResource]:
-    """Yield every resource of a folder; pass over files without resources, such as logs.
+    """Yield every resource of a folder. Files without resources, such as logs, are skipped.
 
     Raises
     ------
-    SourceError : a file is not JSON, a resource is of another version or type than its file.
+    SourceError : a file is not JSON, or a resource has another FHIR version or another type than
+        its file.
     """
     for path in list_files(folder):
         yield from read_file(path)
@@ -93,7 +95,7 @@ def read_file(path: Path) -> Iterator[FoundResource]:
 
 
 def count_other_files(folder: Path) -> Mapping[str, int]:
-    """Return the files of a folder that no code reads, with their lines or objects."""
+    """Return the files of a folder that are not read, with their numbers of lines or objects."""
     counts: Counter[str] = Counter()
     for path in sorted(one for one in folder.iterdir() if one.is_file()):
         if not is_export_file(path):
@@ -104,7 +106,7 @@ def count_other_files(folder: Path) -> Mapping[str, int]:
 
 
 def count_empty_entries(folder: Path) -> Mapping[str, int]:
-    """Count the entries of Bundles that have no resource, such as deletions, by their method."""
+    """Count the Bundle entries without a resource, such as deletions, by HTTP method."""
     counts: Counter[str] = Counter()
     for path in list_files(folder):
         if _named_kind(path) in (None, "Bundle"):
@@ -115,7 +117,7 @@ def count_empty_entries(folder: Path) -> Mapping[str, int]:
 
 
 def _list_empty_entries(found: Resource) -> Iterator[str]:
-    """Yield the method of each entry without a resource, also of Bundles in a Bundle."""
+    """Yield the method of each entry without a resource, including those of nested Bundles."""
     for entry in map(take_object, take_list(found.get("entry"))):
         if (inner := entry.get("resource")) is not None:
             yield from _list_empty_entries(take_object(inner)) if _is_bundle(inner) else ()
@@ -146,7 +148,7 @@ def _unbundle(found: Resource, kind: str, url: str | None, place: str) -> Iterat
 
 
 def _with_id(found: Resource, url: str | None) -> Resource:
-    """Give a resource without an id its entry's id, as a server does in a transaction."""
+    """Give a resource without an id the id of its entry, as a server does in a transaction."""
     if "id" in found or url is None or not url.startswith("urn:uuid:"):
         return found
     return {**found, "id": url.removeprefix("urn:uuid:")}
@@ -158,7 +160,7 @@ def _find_kind(found: Mapping[str, Any]) -> str | None:
 
 
 def _named_kind(path: Path) -> str | None:
-    """Return the type that a file of lines is named for: `Patient.ndjson`, `Patient.000.ndjson`."""
+    """Return the type in the name of a file of lines: `Patient.ndjson`, `Patient.000.ndjson`."""
     word = re.split(r"[.\-_]", path.name)[0]
     is_lines = path.name.lower().removesuffix(".gz").endswith(".ndjson")
     return word if is_lines and word in list_types() else None

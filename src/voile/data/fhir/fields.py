@@ -1,4 +1,4 @@
-"""Read the values of elements in parsed FHIR: numbers, dates, ids, references.
+"""Read the values of elements in parsed FHIR: numbers, dates, ids and references.
 
 An element may have any JSON value.
 """
@@ -16,12 +16,12 @@ Resource: TypeAlias = Mapping[str, Any]
 
 
 def take_object(found: object) -> Mapping[str, Any]:
-    """Return an object unchanged, and an empty one for anything else."""
+    """Return `found` if it is a JSON object, otherwise an empty object."""
     return found if isinstance(found, dict) else {}
 
 
 def take_list(found: object) -> list[Any]:
-    """Return a list unchanged, and an empty one for anything else."""
+    """Return `found` if it is a list, otherwise an empty list."""
     return found if isinstance(found, list) else []
 
 
@@ -41,7 +41,7 @@ def list_codings(concept: object) -> list[Mapping[str, Any]]:
 
 
 def read_number(quantity: object) -> int | float | None:
-    """Return the number of a Quantity.
+    """Return the number of a Quantity, or None.
 
     >>> read_number({"value": 70.5}), read_number({"value": True}), read_number(70.5)
     (70.5, None, None)
@@ -51,7 +51,7 @@ def read_number(quantity: object) -> int | float | None:
 
 
 def list_resources(resource: Resource) -> list[Resource]:
-    """Return the resources of a Bundle's entries, and any other resource alone."""
+    """Return the resources of a Bundle's entries, or any other resource in a list of one."""
     if resource.get("resourceType") != "Bundle":
         return [resource]
     entries = take_list(resource.get("entry"))
@@ -64,7 +64,7 @@ _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 
 
 def read_parts(raw: object) -> DateParts | None:
-    """Return the numbers of a FHIR date, without a check of their ranges; None for anything else.
+    """Return the numbers of a FHIR date without checking their ranges, or None if it is not one.
 
     >>> read_parts("1966-07"), read_parts("1966-07-01"), read_parts("July 1966")
     ((1966, 7, None), (1966, 7, 1), None)
@@ -77,7 +77,7 @@ def read_parts(raw: object) -> DateParts | None:
 
 
 def read_day(raw: object) -> date | None:
-    """Return the day of a whole date or moment; None for anything else, such as a month.
+    """Return the day of a complete date or time, or None for any other value, such as a month.
 
     >>> read_day("2013-05-14T08:15:00Z"), read_day("2013-05")
     (datetime.date(2013, 5, 14), None)
@@ -90,7 +90,7 @@ def read_day(raw: object) -> date | None:
 
 
 def read_period(raw: object) -> dict[str, date]:
-    """Return the days of a Period by the names of its ends.
+    """Return the days of a Period as "start" and "end".
 
     >>> read_period({"start": "2013-05-14", "end": "2013-06"})
     {'start': datetime.date(2013, 5, 14)}
@@ -100,7 +100,7 @@ def read_period(raw: object) -> dict[str, date]:
 
 
 def read_moment(time: str, place: str) -> float:
-    """Return the seconds from 1970 to a FHIR dateTime.
+    """Return a FHIR dateTime in seconds since 1970. A time without a zone is UTC.
 
     >>> read_moment("2024-03", "") == read_moment("2024-03-01T00:00:00Z", "")
     True
@@ -119,11 +119,11 @@ _URN = re.compile(rf"urn:uuid:({_ID})")
 
 
 def read_id(resource: Resource, place: str) -> str:
-    """Return a resource's id.
+    """Return the id of a resource.
 
     Raises
     ------
-    SourceError : it has none, or one that FHIR does not allow.
+    SourceError : the id is missing or is not valid in FHIR.
     """
     found = resource.get("id")
     if not isinstance(found, str) or not re.fullmatch(_ID, found):
@@ -132,13 +132,13 @@ def read_id(resource: Resource, place: str) -> str:
 
 
 def read_reference(found: object) -> str | None:
-    """Return the text of a Reference; None for an empty one and for anything else."""
+    """Return the text of a Reference, or None if it is empty or not a Reference."""
     text = take_object(found).get("reference")
     return text if isinstance(text, str) and text else None
 
 
 def find_target(reference: object, kind: str) -> str | None:
-    """Return the id that a Reference has for a resource of a type.
+    """Return the id of a resource of the given type to which a Reference points, or None.
 
     >>> find_target({"reference": "Patient/17"}, "Patient")
     '17'

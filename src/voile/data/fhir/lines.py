@@ -1,4 +1,4 @@
-"""Read the lines and documents of FHIR files with their places, and write lines in random order."""
+"""Read lines and documents of FHIR files with their positions, and write lines in random order."""
 
 from __future__ import annotations
 
@@ -29,11 +29,14 @@ LONGEST = 64 << 20
 def read_resources(
     path: Path, *, longest: int | None = None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each line's place and its object; skip blank lines. Memory: one line.
+    """Yield the position and the resource of each line of a file. Blank lines are skipped.
+
+    Memory: one line.
 
     Raises
     ------
-    SourceError : a line is no JSON object or too long; the message has its place, not its text.
+    SourceError : a line is not a JSON object, or is longer than `longest` bytes. The message
+        contains its position, not its text.
     """
     with _report_unreadable(path), open_plain(path) as file:
         for place, line in _read_lines(file, path.name, longest=longest or LONGEST):
@@ -42,13 +45,13 @@ def read_resources(
 
 
 def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the place and the object of each line, or of the whole file where that is one object.
+    """Yield the position and the object of each line, or of a file that is a single object.
 
-    Memory: one line, or a file that is one object.
+    Memory: one line, or the file if it is a single object.
 
     Raises
     ------
-    SourceError : a file is neither; the message has its place, not its text.
+    SourceError : the file is neither. The message contains the position, not the text.
     """
     with _report_unreadable(path), open_plain(path) as file:
         first = next((line for line in file if line.strip()), b"")
@@ -60,7 +63,7 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a file, or the content of a `.gz` file, which is never of no byte."""
+    """Open a file, decompressed if it is a `.gz` file. Raises EOFError for an empty `.gz` file."""
     if path.suffix.lower() != ".gz":
         return path.open("rb")
     if path.stat().st_size == 0:
@@ -69,7 +72,9 @@ def open_plain(path: Path) -> BinaryIO:
 
 
 def read_documents(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield each document's place and its text with line ends: each line, or the whole file.
+    """Yield the position and the text of each document: each line, or the whole file.
+
+    The text includes line ends.
 
     Raises
     ------
@@ -133,7 +138,7 @@ def _report_unreadable(path: Path) -> Iterator[None]:
 
 @contextmanager
 def report_broken(place: str) -> Iterator[None]:
-    """Report broken JSON in one sentence."""
+    """Convert a BrokenJsonError to a SourceError."""
     try:
         yield
     except BrokenJsonError:
@@ -141,7 +146,7 @@ def report_broken(place: str) -> Iterator[None]:
 
 
 class ShuffledLines:
-    """Write lines that appear in random order. Memory: 16 bytes a line; the rest is on disk."""
+    """A writer of lines in random order. Memory: 16 bytes for each line. The lines are on disk."""
 
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
@@ -153,7 +158,7 @@ class ShuffledLines:
         return len(self._starts) - 1 - len(self._dropped)
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the number of each line and the line, in the order in which they were added."""
+        """Yield the number and the text of each line, in the order in which they were added."""
         self._file.flush()
         with self._scratch.open("rb") as lines:
             yield from ((n, line) for n, line in enumerate(lines) if n not in self._dropped)
@@ -172,7 +177,7 @@ class ShuffledLines:
         rng: np.random.Generator,
         change: Callable[[bytes], bytes] = lambda line: line,
     ) -> int:
-        """Write every line once, changed, and return how many they are."""
+        """Write every line once, converted by `change`, and return the number of lines."""
         self._file.close()
         with self._scratch.open("rb") as lines, path.open("xb") as file:
             for n in rng.permutation(len(self._starts) - 1):

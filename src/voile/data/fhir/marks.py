@@ -1,7 +1,7 @@
-"""Mark encoded values: find, add and remove voile's own extension in the text of an element.
+"""Find, add and remove the mark of an encoded value, an extension in the text of an element.
 
-An encoded value is no longer a measurement, and every reader must notice that: FHIR has a
-`modifierExtension` for what changes the meaning of the element that contains it.
+An encoded value is no longer a measurement, and every reader must notice that. FHIR provides
+`modifierExtension` for facts that change the meaning of an element.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ MarkTag: TypeAlias = Mapping[str, str | int]
 
 
 class ReadingMark(NamedTuple):
-    """An extension that marks an encoded value, and the facts in it by name."""
+    """The extension that marks an encoded value, with its facts by name."""
 
     span: spans.JsonSpan
     facts: Mapping[str, Any]
 
 
 def find_mark(text: str, members: Members) -> ReadingMark | None:
-    """Return the mark of an element.
+    """Return the mark of an element, or None.
 
     Raises
     ------
-    BrokenJsonError : it has another form than `add_mark` gives it.
+    BrokenJsonError : the mark does not have the form that `add_mark` writes.
     """
     found = [_read_mark(text, one) for one in _find_extensions(text, members)]
     return next((mark for mark in found if mark), None)
@@ -50,7 +50,7 @@ def add_mark(text: str, members: Members, tag: MarkTag) -> spans.TextEdit:
 
 
 def remove_mark(text: str, members: Members, mark: ReadingMark) -> spans.TextEdit:
-    """Remove a mark, and the list of extensions if no other is in it."""
+    """Remove a mark, and the list of extensions if it contains no other."""
     every = _find_extensions(text, members)
     if len(every) == 1:
         return spans.remove_part(list(members.values()), members[MARKS])

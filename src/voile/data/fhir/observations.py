@@ -1,4 +1,4 @@
-"""Find the values of Observations: their positions in a text, and the reading in each."""
+"""Find the values of Observations: their positions in a text, and their readings."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ TIMES = ("effectiveDateTime", "effectiveInstant")
 
 @dataclass(frozen=True, kw_only=True)
 class ObservationElement:
-    """An Observation or one of its components: it has a code and may have a value.
+    """An Observation or one of its components. It has a code, and may have a value.
 
-    observation : the members of the Observation that it is, or is a component of.
+    observation : the members of the whole Observation.
     """
 
     text: str
@@ -41,7 +41,7 @@ class ObservationElement:
     observation: Members
 
     def find_field(self, fields: Sequence[ReadingField]) -> int | None:
-        """Return the number of the field that has this code; None if none has it."""
+        """Return the number of the field with this code, or None."""
         codings = list_codings(self.get("code"))
         found = [j for j, one in enumerate(fields) if any(map(one.has_coding, codings))]
         if len(found) > 1:
@@ -66,11 +66,11 @@ class ObservationElement:
         return spans.find_members(self.text, self.members["valueQuantity"].start)["value"]
 
     def find_reading(self, field: ReadingField) -> spans.JsonSpan:
-        """Return the span of the number of the value.
+        """Return the span of the number in the value.
 
         Raises
         ------
-        RequestError : the value is no reading in the field's unit.
+        RequestError : the value is not a reading in the unit of the field.
         """
         if "valueQuantity" not in self.members:
             raise RequestError("the observation's value is not a Quantity", where=self.place)
@@ -95,7 +95,7 @@ class ObservationElement:
         return self.find_number()
 
     def check_narrative(self, number: str) -> None:
-        """Refuse an Observation that repeats the value in words, where it would stay readable."""
+        """Raise RequestError if a text of the Observation repeats the value and would reveal it."""
         for name in NARRATIVES:
             span = self.observation.get(name)
             numbers = NUMBER.findall(self.text, span.start, span.end) if span else []
@@ -119,7 +119,7 @@ def read_elements(path: Path) -> Iterator[ObservationElement]:
 
 
 def find_elements(text: str, place: str) -> Iterator[ObservationElement]:
-    """Yield each Observation and component of a document; none of a blank one."""
+    """Yield each Observation and component of a document. A blank document has none."""
     with report_broken(place):
         if text.strip():
             yield from _find_in_resource(text, spans.read_document(text)[1], place)

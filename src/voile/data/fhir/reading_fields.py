@@ -1,4 +1,4 @@
-"""Read the code, unit and decimals that the readings of each column have in FHIR."""
+"""Read the FHIR code, unit and decimals of each column of readings."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Decimals: TypeAlias = int | Literal["shortest"]
 
 @dataclass(frozen=True)
 class ReadingField:
-    """Describe how FHIR presents a column's readings.
+    """The representation of a column's readings in FHIR.
 
-    decimals : the number of decimal places, or "shortest" (70 for 70.0). None: as many places as
-        the column's resolution has. The setting covers the column: the form of a single value would
-        reveal its place on its lattice
+    decimals : the number of decimal places, or "shortest" (70 for 70.0). None for the decimal
+        places of the column's resolution. The setting applies to the whole column, because the
+        format of a single value would reveal its position on the lattice.
     """
 
     column: str  # its name, which marks encoded values
@@ -44,7 +44,10 @@ class ReadingField:
 
 
 def read_fields(path: str | os.PathLike[str], columns: Sequence[str]) -> tuple[ReadingField, ...]:
-    """Read a TOML file with a section for each column: code, unit, maybe system and decimals."""
+    """Read a TOML file with a section for each column.
+
+    A section contains code and unit, and optionally system and decimals.
+    """
     where = os.fspath(path)
     try:
         data = read_toml(Path(path))
@@ -78,7 +81,7 @@ def is_decimals(found: object) -> TypeGuard[Decimals]:
 
 
 def write_number(number: float, decimals: Decimals) -> str:
-    """Write a number with a field's decimals.
+    """Format a number with the decimals of a field.
 
     >>> write_number(70.0, 1), write_number(70.0, "shortest"), write_number(70.25, "shortest")
     ('70.0', '70', '70.25')

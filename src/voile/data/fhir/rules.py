@@ -1,7 +1,7 @@
 """The release rules: a file for each resource type lists its released elements by operation.
 
-Source: HL7 FHIR R4 (4.0.1). voile removes every element without an operation. No rule releases
-`id`s as they are, `text`, `meta`, `contained`, extensions, `display`, texts or identifiers.
+Source: HL7 FHIR R4 (4.0.1). Elements without an operation are removed. No rule releases original
+ids, `text`, `meta`, `contained`, extensions, `display`, texts or identifiers.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ DATES = ("date", "dateTime", "instant", "Period", "Timing")
 
 
 class RuleFile(BaseModel):
-    """One rule of a rule file.
+    """The content of a rule file.
 
-    person : the references to the patient. A type without one belongs to no person.
+    person : the references to the patient. Resources of a type without one belong to no person.
     required : elements that a released resource must have, in addition to those of R4.
-    notes : attachments that are released with the study's texts.
+    notes : attachments that are released with the texts of the study.
     withheld_codes : codes of resources and of their parts that are not released.
     """
 
@@ -51,7 +51,7 @@ class RuleFile(BaseModel):
 
 
 class ElementRule(NamedTuple):
-    """The operation on an element; of a part, the rules of its elements."""
+    """The operation on an element. For a part, `inner` contains the rules of its elements."""
 
     element: TypeElement
     operation: str | None
@@ -80,7 +80,7 @@ class TypeRule:
 
     @property
     def is_shared(self) -> bool:
-        """Whether resources of the type are of no person."""
+        """Whether resources of the type belong to no person."""
         return not self.person and self.kind != "Patient"
 
     @cached_property
@@ -88,7 +88,7 @@ class TypeRule:
         return frozenset(_list_operations(self.elements))
 
     def removes(self, name: str) -> bool:
-        """Whether the rule removes an element that R4 has; other names may be data themselves."""
+        """Return whether the rule removes `name`, an element of R4. Other names may be data."""
         return name not in self.elements and name in (*read_elements()[self.kind], *COMMON[1:])
 
     def list_persons(self, resource: Resource) -> list[str]:
@@ -107,7 +107,7 @@ class TypeRule:
 
 
 def find_values(found: Any, path: tuple[str, ...] | list[str]) -> list[Any]:
-    """Return the values at a path, and the items of lists one by one.
+    """Return the values at a path. The items of lists are returned one by one.
 
     >>> find_values({"a": [{"b": 1}, {"b": [2, 3]}, 4]}, ("a", "b"))
     [1, 2, 3]
@@ -120,7 +120,7 @@ def find_values(found: Any, path: tuple[str, ...] | list[str]) -> list[Any]:
 
 @cache
 def read_rules() -> Mapping[str, TypeRule]:
-    """Return voile's own rules by type."""
+    """Return the built-in rules by type."""
     folder = files("voile.data.fhir").joinpath("types")
     found = sorted(one.name for one in folder.iterdir() if one.name.endswith(".toml"))
     texts = {name: folder.joinpath(name).read_text("utf-8") for name in found}
@@ -133,11 +133,11 @@ def read_rules() -> Mapping[str, TypeRule]:
 
 
 def read_rules_with(folder: Path | None) -> Mapping[str, TypeRule]:
-    """Return voile's rules and a folder's rules. The folder's replace voile's of the same type.
+    """Return the built-in rules, replaced or extended by the rules of a folder.
 
     Raises
     ------
-    RequestError : there is no folder, or one of its files is not a rule.
+    RequestError : the folder does not exist, or one of its files is not a rule.
     """
     if folder is None:
         return read_rules()
@@ -153,11 +153,12 @@ def read_rules_with(folder: Path | None) -> Mapping[str, TypeRule]:
 
 
 def parse_rule(kind: str, data: Any, place: str) -> TypeRule:
-    """Check a rule against R4.
+    """Return a rule after checking it against R4.
 
     Raises
     ------
-    RequestError : R4 has no such type or element, or an operation does not fit an element's type.
+    RequestError : R4 has no such type or element, or an operation does not fit the type of an
+        element.
     """
     if kind not in list_types():
         raise RequestError(
@@ -188,7 +189,10 @@ def parse_rule(kind: str, data: Any, place: str) -> TypeRule:
 
 
 def _find_ways(kind: str, path: str, operation: str | None, place: str) -> list[list[TypeElement]]:
-    """Return the elements along a path; of `value[x]` each type that the operation fits."""
+    """Return the elements along a path.
+
+    For `value[x]`, one path for each type that the operation fits.
+    """
     parent, way = kind, list[TypeElement]()
     *outer, last = path.split(".")
     for name in outer:

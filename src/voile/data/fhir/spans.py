@@ -1,4 +1,4 @@
-"""Find the positions of JSON values in a text, to replace one and keep every other byte."""
+"""Find the positions of JSON values in a text, to replace one without changing any other byte."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SPACE = re.compile(r"[ \t\r\n]*")
 
 
 class JsonSpan(NamedTuple):
-    """The start and end of a value. begin : the start of its member name, if it has one."""
+    """The start and end of a value. `begin` is the start of its member name, if it has one."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class TextEdit(NamedTuple):
 
 
 class BrokenJsonError(ValueError):
-    """The text is not JSON, or an object has two members of one name."""
+    """The text is not JSON, or an object has two members of the same name."""
 
 
 def _refuse_constant(_: str) -> Any:
@@ -35,7 +35,7 @@ def _refuse_constant(_: str) -> Any:
 
 
 def _refuse_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse two members of one name: readers differ in which of them they take."""
+    """Raise BrokenJsonError for two members of the same name. Readers treat them differently."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise BrokenJsonError
@@ -48,7 +48,7 @@ UNIQUE = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_re
 
 
 def read_value(text: str, at: int = 0, *, decoder: json.JSONDecoder = _ANY) -> tuple[Any, int]:
-    """Return the JSON value that begins here, and where it ends."""
+    """Return the JSON value at a position, and the position of its end."""
     try:
         return decoder.raw_decode(text, at)
     except (ValueError, RecursionError):
@@ -56,7 +56,7 @@ def read_value(text: str, at: int = 0, *, decoder: json.JSONDecoder = _ANY) -> t
 
 
 def read_document(text: str, *, decoder: json.JSONDecoder = _ANY) -> tuple[Any, JsonSpan]:
-    """Return the one value of a text, and its span without the blanks around it.
+    """Return the only value of a text, and its span without surrounding blanks.
 
     >>> read_document(' {"id": "a"} ')
     ({'id': 'a'}, JsonSpan(start=1, end=12, begin=1))
@@ -69,7 +69,7 @@ def read_document(text: str, *, decoder: json.JSONDecoder = _ANY) -> tuple[Any, 
 
 
 def find_members(text: str, at: int) -> dict[str, JsonSpan]:
-    """Return the members of the object that begins here, by name, in their order."""
+    """Return the members of the object at a position by name, in their order."""
     found: dict[str, JsonSpan] = {}
     begin = _skip_space(text, _skip_sign(text, at, "{"))
     while not text.startswith("}", begin):
@@ -84,7 +84,7 @@ def find_members(text: str, at: int) -> dict[str, JsonSpan]:
 
 
 def find_items(text: str, at: int) -> list[JsonSpan]:
-    """Return the items of the array that begins here."""
+    """Return the items of the array at a position."""
     found = []
     start = _skip_space(text, _skip_sign(text, at, "["))
     while not text.startswith("]", start):
@@ -107,7 +107,7 @@ def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
 
 
 def remove_part(parts: Sequence[JsonSpan], one: JsonSpan) -> TextEdit:
-    """Remove one of several members or items, with the comma that it no longer needs."""
+    """Return the edit that removes a member or item, with a comma that is no longer needed."""
     at = parts.index(one)
     if at + 1 < len(parts):
         return TextEdit(one.begin, parts[at + 1].begin, "")
@@ -115,13 +115,13 @@ def remove_part(parts: Sequence[JsonSpan], one: JsonSpan) -> TextEdit:
 
 
 def _find_next(text: str, end: int, closing: str) -> int:
-    """Return where the next part begins after one, or the sign that closes them."""
+    """Return the position of the next part, or of the closing sign."""
     at = _skip_space(text, end)
     return at if text.startswith(closing, at) else _skip_space(text, _skip_sign(text, at, ","))
 
 
 def _skip_sign(text: str, at: int, sign: str) -> int:
-    """Return the position after a sign and the blanks before it."""
+    """Return the position after a sign. Blanks before the sign are skipped."""
     at = _skip_space(text, at)
     if not text.startswith(sign, at):
         raise BrokenJsonError

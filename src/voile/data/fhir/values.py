@@ -1,4 +1,4 @@
-"""Keep the parts of a value that no name and no free text can be in; None for the rest."""
+"""Keep the parts of a value that cannot contain names or free text, or return None."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ _PREFIXES = ["G", "M", "k", "h", "da", "d", "c", "m", "u", "n", "p", "f", "a"]
 
 
 def _make_unit_pattern() -> re.Pattern[str]:
-    """Return UCUM's grammar over the units of clinical readings, without {}: free text."""
+    """Return a pattern of UCUM for the units of clinical readings.
+
+    It excludes {}, which is free text.
+    """
     atoms, alone, prefixes = (
         "|".join(map(re.escape, one)) for one in (_ATOMS.split(), _ALONE.split(), _PREFIXES)
     )
@@ -66,7 +69,7 @@ LARGEST = 1e9
 
 
 def keep_code(value: Any, codes: str) -> str | None:
-    """Keep a code of a value set that R4 requires: "final" of observation-status."""
+    """Return a code if it is in a value set that R4 requires, otherwise None."""
     return value if isinstance(value, str) and value in read_codes()[codes] else None
 
 
@@ -83,7 +86,9 @@ def is_small(number: float | None) -> bool:
 
 
 def keep_coding(value: Any) -> dict[str, str] | None:
-    """Keep system and code of a coding: a code of HL7's lists, or of the form of its system.
+    """Return the system and code of a coding, or None.
+
+    The code must be in a list of HL7, or have the form of the codes of its system.
 
     >>> keep_coding({"system": "http://loinc.org", "code": "8480-6", "display": "of Anna"})
     {'system': 'http://loinc.org', 'code': '8480-6'}
@@ -103,13 +108,13 @@ def _list_codes(system: str) -> frozenset[str]:
 
 
 def keep_concept(value: Any) -> dict[str, Any] | None:
-    """Keep the known codings of a concept; without one, nothing."""
+    """Return the known codings of a concept, or None if it has none."""
     kept = [one for one in map(keep_coding, list_codings(value)) if one]
     return {"coding": kept} if kept else None
 
 
 def keep_quantity(value: Any) -> dict[str, Any] | None:
-    """Keep a number, its comparator and its UCUM unit.
+    """Return the number, comparator and UCUM unit of a Quantity, or None without a number.
 
     >>> keep_quantity({"value": 70, "unit": "kg of Anna", "system": UCUM, "code": "kg"})
     {'value': 70, 'unit': 'kg', 'system': 'http://unitsofmeasure.org', 'code': 'kg'}
@@ -125,7 +130,7 @@ def keep_quantity(value: Any) -> dict[str, Any] | None:
 
 
 def keep_measure(value: Any) -> dict[str, Any] | None:
-    """Keep an Age, Count, Distance or Duration, which need a unit."""
+    """Return an Age, Count, Distance or Duration with a unit, or None without a unit."""
     kept = keep_quantity(value)
     return kept if kept and "code" in kept else None
 
@@ -151,14 +156,14 @@ _COMPOSED = ("Dosage", "Range", "Ratio", "Timing")
 
 
 def can_keep(element: TypeElement) -> bool:
-    """Whether no name and no free text can be in the kept part of an element."""
+    """Return whether the kept part of an element can contain neither names nor free text."""
     if element.type == "code":
         return element.codes in read_codes()
     return element.type in _KEEPERS or element.type in _COMPOSED
 
 
 def keep_value(element: TypeElement, value: Any) -> Any:
-    """Keep the parts of one value of an element; None for none of it."""
+    """Return the safe parts of a value of an element, or None if it has none."""
     if element.type == "code":
         return keep_code(value, element.codes or "")
     if keeper := _KEEPERS.get(element.type):
@@ -172,7 +177,7 @@ def keep_value(element: TypeElement, value: Any) -> Any:
 
 
 def map_values(element: TypeElement, raw: Any, change: Callable[[TypeElement, Any], Any]) -> Any:
-    """Change a value, or each of a list; None where nothing remains or R4 has no such list."""
+    """Change a value, or each item of a list. None if nothing remains or R4 has no such list."""
     if isinstance(raw, list) != element.is_list:
         return None
     if not isinstance(raw, list):
@@ -185,7 +190,7 @@ def can_generalise(element: TypeElement) -> bool:
 
 
 def generalise_value(element: TypeElement, value: Any) -> Any:
-    """Write a number with two significant digits, and an ICD code as its category.
+    """Round a number to two significant digits, and reduce an ICD code to its category.
 
     >>> quantity = read_elements()["Observation"]["valueQuantity"]
     >>> generalise_value(quantity, {"value": 128.6}), generalise_value(quantity, {"value": -0.0})

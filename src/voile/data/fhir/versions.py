@@ -1,4 +1,4 @@
-"""Refuse resources of another FHIR version than R4 by the version's name."""
+"""Reject resources of other FHIR versions than R4, with the name of the version."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _LISTS = {"Encounter": ("class",), "DocumentReference": ("context",)}
 
 
 def refuse_other_versions(resource: Resource, place: str) -> None:
-    """Refuse a resource that has a type, an element or a version of another FHIR version.
+    """Raise an error for a resource with a type, element or version of another FHIR version.
 
     Raises
     ------
-    SourceError : it has; the message has the version's name.
+    SourceError : the resource is of another version. The message contains its name.
     """
     version = _find_version(resource)
     if version is not None:
@@ -51,7 +51,7 @@ def _find_version(resource: Resource) -> str | None:
 
 @cache
 def _read_versions() -> tuple[Mapping[str, str], Mapping[str, Mapping[str, str]]]:
-    """Return the version of each type, and of each element by type, that R4 does not have."""
+    """Return the version of each type, and of each element by type, that R4 lacks."""
     types: dict[str, str] = {}
     elements: dict[str, dict[str, Any]] = {}
     for line in read_lines("versions.txt"):

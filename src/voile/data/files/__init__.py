@@ -1,1 +1,1 @@
-"""Files and folders that appear whole or not at all, and how voile knows its own."""
+"""Files and folders that appear complete or not at all, and how voile recognises its own."""

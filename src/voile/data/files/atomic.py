@@ -1,4 +1,4 @@
-"""Outputs that appear whole or not at all, whatever stops the run that writes them."""
+"""Write outputs that appear complete or not at all, even if the run is stopped."""
 
 from __future__ import annotations
 
@@ -18,31 +18,30 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Staging:
-    """Write the parts of one output aside, and let them appear together.
+    """Write the parts of one output to a hidden folder, and let them appear together.
 
-    The parts are written into a hidden folder next to the output, with mode 0700, on the same file
-    system. `new/` contains the new parts. `old/` contains the replaced parts during the exchange.
-    `new/` holds them, `old/` the ones they replace, while they change places. `commit` writes
+    The hidden folder is next to the output, on the same file system, with mode 0700. `new/`
+    contains the new parts. `old/` contains the replaced parts during the exchange. `commit` writes
     everything to disk. It moves the old output away, **main part first**. Then it moves the new
-    parts in, **main part last**. Whoever sees the main part sees the whole output. At any moment
-    the output is complete and old, complete and new, or absent.
+    parts in, **main part last**. If the main part is visible, the whole output is visible. At any
+    moment, the output is complete and old, complete and new, or absent.
 
-    One file that replaces one file does so in a single rename: one of the two is always there.
+    A single file that replaces a single file is renamed in one step. One of the two always exists.
 
-    The next run for the same output repairs the remains of a killed run. It takes a half-written
-    output out again and puts the old one back. Only one run can stage an output at a time; the lock
-    ends with its process.
+    The next run for the same output repairs the remains of a killed run. It removes a partial
+    output and restores the old one. Only one run can stage an output at a time. The lock ends with
+    its process.
 
     Parameters
     ----------
-    out : the main part, a file or a folder; its folder exists.
-    output : the kind of output. It determines the parts, and recognises the existing ones that
-        voile wrote.
-    force : replace these. Any other existing part is a RequestError.
-    patience : for how many seconds to wait for another run that writes the output.
+    out : the main part, a file or a folder. Its folder must exist.
+    output : the kind of output. It determines the parts, and recognises existing parts that voile
+        wrote.
+    force : whether to replace such parts. Any other existing part is a RequestError.
+    patience : how many seconds to wait for another run that writes the output.
 
-    Guarantee: on exceptions, Ctrl-C and kill -9 of the process (tested). On a power cut as far as
-    the file system keeps renames in order after fsync.
+    Guarantee: holds for exceptions, Ctrl-C and kill -9 of the process (tested). For a power cut, it
+    holds if the file system preserves the order of renames after fsync.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -71,7 +70,7 @@ class Staging:
 
     @property
     def is_begun(self) -> bool:
-        """Whether a run stages this output now, or was killed while it did."""
+        """Return whether a run is staging this output, or was killed while staging it."""
         return self._folder.exists()
 
     def __enter__(self) -> Staging:
@@ -82,7 +81,7 @@ class Staging:
         return self
 
     def recover(self) -> bool:
-        """Repair the output after a killed run, and return whether there was anything to repair."""
+        """Repair the output after a killed run, and return whether a repair was needed."""
         with self._hold_lock() as is_left:
             pass
         self._close()
@@ -90,7 +89,7 @@ class Staging:
 
     @contextmanager
     def _hold_lock(self) -> Iterator[bool]:
-        """Lock the output and recover it first; unlock it only if the block fails."""
+        """Lock the output and recover it first. It is unlocked only if the block fails."""
         check_folder(self.out, kept=self._output.belongs_in_private)
         with _failures(self.out):
             self._check_own()
@@ -101,14 +100,14 @@ class Staging:
                     instead="wait for that run to end",
                 )
             try:
-                self._check_own()  # another's may have come between
+                self._check_own()  # another user's folder may have appeared meanwhile
                 yield restore(self._folder, self.out.name)
             except BaseException:
                 self._close()
                 raise
 
     def part(self, final: str | os.PathLike[str]) -> Path:
-        """Say where to write the part that will appear at `final`, one of the output's own."""
+        """Return the temporary path of the part that will appear at `final`."""
         path = Path(final)
         if path not in self._output.parts(self.out):
             raise ValueError(f"the output {self._output.name} has no part {path.name}")
@@ -123,7 +122,7 @@ class Staging:
 
     @property
     def journal(self) -> Path:
-        """The file of a run's steps where there are no renames. The next run reads it."""
+        """The file that records the steps of a run without renames. The next run reads it."""
         return self._folder / "journal"
 
     def scratch(self) -> Path:
@@ -133,10 +132,10 @@ class Staging:
         return path
 
     def commit(self, publish: Callable[[], None] | None = None) -> None:
-        """Let all parts appear. Every part was written, the main one as well.
+        """Let all parts appear. Every part must be written, including the main part.
 
-        `publish` makes an output visible that is no file. `commit` calls it when all parts except
-        the main one are in place. If it fails, the old parts come back.
+        `publish` makes an output visible that is not a file. `commit` calls it when all parts
+        except the main part are in place. If it fails, the old parts are restored.
         """
         new, old = self._folder / "new", self._folder / "old"
         others = self._names[1:]
@@ -186,16 +185,16 @@ class Staging:
 def settle(out: str | os.PathLike[str], output: OutputKind, *, patience: float = 0) -> bool:
     """Repair an output after a killed run, before the next step reads it.
 
-    Return whether it left anything.
+    Returns whether a repair was needed.
     """
     staging = Staging(out, output, patience=patience)
     return staging.is_begun and staging.recover()
 
 
 def check_folder(out: Path, *, kept: bool = False) -> None:
-    """Refuse an output without a name, or whose folder is not there or has no place for it.
+    """Raise RequestError for an output without a name, or without a usable folder.
 
-    kept : voile keeps it in a release's private folder, where no user may write.
+    kept : whether voile stores the output in a release's private folder, where users may not write.
     """
     if out.name in ("", ".."):
         raise RequestError(
@@ -222,7 +221,7 @@ def write_bytes(
     *,
     force: bool = False,
 ) -> None:
-    """Write one file that appears whole or not at all."""
+    """Write one file that appears complete or not at all."""
     with Staging(path, output, force=force) as staging:
         staging.part(path).write_bytes(data)
         staging.commit()
@@ -235,7 +234,7 @@ def write_text(
     *,
     force: bool = False,
 ) -> None:
-    """Write one UTF-8 text file that appears whole or not at all."""
+    """Write one UTF-8 text file that appears complete or not at all."""
     write_bytes(path, text.encode(), output, force=force)
 
 
@@ -243,20 +242,23 @@ def write_text(
 def write_folder(
     path: str | os.PathLike[str], output: OutputKind, *, force: bool = False
 ) -> Iterator[Path]:
-    """Fill a folder that appears whole when the block ends, or not at all."""
+    """Fill a folder that appears complete when the block ends, or not at all."""
     with Staging(path, output, force=force) as staging:
         yield staging.folder(path)
         staging.commit()
 
 
 def is_full(error: BaseException) -> bool:
-    """Say whether an error means that the disk is full; engines report it in words only."""
+    """Return whether an error means that the disk is full.
+
+    Engines report this only in their text.
+    """
     full = isinstance(error, OSError) and error.errno in FULL
     return full or "No space left" in str(error) or "File too large" in str(error)
 
 
 def is_own(folder: Path) -> bool:
-    """Return whether a folder is this user's alone, or absent. Its files are trusted."""
+    """Return whether only this user can access a folder, or it is absent. Its files are trusted."""
     try:
         found = folder.lstat()
     except FileNotFoundError:
@@ -266,12 +268,14 @@ def is_own(folder: Path) -> bool:
 
 
 def restore(folder: Path, main: str) -> bool:
-    """Undo an unfinished exchange, and empty the folder except its lock.
+    """Undo an unfinished exchange, and empty the folder except for its lock.
 
-    `names` is there from the first rename on, main part first. The change is done when the main
-    part has left `new/`. Else the new parts go back out, and the old parts go back in, the main
-    part last. Every step can be repeated, should this be killed as well. Return whether a killed
-    run left anything. The caller holds the lock.
+    The file `names` exists from the first rename on, and begins with the main part. The exchange is
+    complete if the main part has left `new/`. Otherwise, the new parts are moved out and the old
+    parts are moved back, the main part last. Every step can be repeated if this call is killed as
+    well.
+
+    Returns whether a killed run left anything. The caller must hold the lock.
     """
     new, old, parent = folder / "new", folder / "old", folder.parent
     names = _read_names(folder)
@@ -301,7 +305,7 @@ def restore(folder: Path, main: str) -> bool:
 
 
 def _check_no_other(folder: Path, names: list[str]) -> None:
-    """Refuse to put back an old part where something else has come since the run was killed."""
+    """Raise RequestError if a new file has appeared in the place of an old part."""
     for name in names:
         new, old, here = folder / "new" / name, folder / "old" / name, folder.parent / name
         if all(map(os.path.lexists, (new, old, here))):
@@ -314,7 +318,7 @@ def _check_no_other(folder: Path, names: list[str]) -> None:
 
 
 def _write_names(folder: Path, names: list[str]) -> None:
-    """Write the parts' names, whole or not at all, before anything changes places."""
+    """Write the names of the parts before any rename, completely or not at all."""
     path = folder / "new.names"
     path.write_bytes("\0".join(names).encode("utf-8", "surrogateescape"))
     _sync(path)
@@ -331,7 +335,7 @@ def _read_names(folder: Path) -> list[str]:
 
 
 def _close_to_others(path: Path) -> None:
-    """Let only the owner open a file, or a folder and all that it contains."""
+    """Restrict a file, or a folder with all its contents, to its owner."""
     for folder, folders, files in os.walk(path):
         for name, mode in (*((one, 0o700) for one in folders), *((one, 0o600) for one in files)):
             os.chmod(Path(folder, name), mode)
@@ -346,7 +350,7 @@ def _sync_tree(path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Have the disk keep a file's bytes, or a folder's names where the system can."""
+    """Flush a file to disk, or the names in a folder if the system supports it."""
     if path.is_dir() and os.name == "nt":
         return
     file = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)

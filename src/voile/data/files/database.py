@@ -1,7 +1,7 @@
-"""A SQLite file of voile's own. Related values are written together, or not at all.
+"""A SQLite file that voile owns. Related values are written together, or not at all.
 
-A process killed at any moment leaves the state before or the state after. Deleted values are
-overwritten with zeros.
+A process that is killed at any moment leaves the state before or after the change. Deleted values
+are overwritten with zeros.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqli
 
 
 class OwnDatabase:
-    """Run statements on a file that its owner alone may read, which appears if it is not there.
+    """A connection to a SQLite file that only its owner may read.
+
+    The file is created if it is missing.
 
     Parameters
     ----------
     damaged : the message for a foreign or damaged file, and the fix.
-    settings : pragmas before the common ones.
+    settings : pragmas to run before the common ones.
 
-    Threads take turns; other processes may read meanwhile, unless the settings forbid it.
+    Threads take turns. Other processes may read at the same time, unless the settings forbid it.
     """
 
     _connection: sqlite3.Connection | None = None
@@ -36,7 +38,9 @@ class OwnDatabase:
         self, path: Path, damaged: tuple[str, str], *, settings: Sequence[str] = ()
     ) -> None:
         self._path, self._saying = path, damaged
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite would let others read it
+        os.close(
+            os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        )  # SQLite would make it readable for others
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             for setting in (*settings, *SETTINGS):
@@ -49,18 +53,18 @@ class OwnDatabase:
         try:
             return self._open_connection.execute(sql, values).fetchall()
         except (sqlite3.ProgrammingError, sqlite3.NotSupportedError):
-            raise  # a fault of ours
+            raise  # a programming error
         except sqlite3.DatabaseError as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in DISK:
                 what = "the disk is full, or cannot be written"
                 raise VoileError(what, where=str(self._path.parent)) from None
             raise self.describe_damage() from None
-        except UnicodeDecodeError:  # the name of a damaged thing, in SQLite's own message
+        except UnicodeDecodeError:  # SQLite's message names a damaged object
             raise self.describe_damage() from None
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write all that the block changes, or nothing; on disk when the block ends."""
+        """Write all changes of the block to disk when it ends, or none of them."""
         try:
             self.run("BEGIN IMMEDIATE")
             yield
@@ -77,7 +81,7 @@ class OwnDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Report that the file is damaged if the block cannot read its values."""
+        """Report a damaged file if the block cannot read its values."""
         try:
             yield
         except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):

@@ -1,4 +1,4 @@
-"""A lock that ends with its process, kept in a file inside the folder it guards."""
+"""A lock that ends with its process, stored in a file in the folder that it protects."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ PAUSE = 0.01
 
 
 class FolderLock:
-    """Let one process at a time use a folder, which appears with the lock and may go with it.
+    """A lock that lets one process at a time use a folder. The folder is created with the lock.
 
-    path : of the lock's file. patience : for how many seconds to wait for a live process.
+    path : the path of the lock file.
+    patience : how many seconds to wait for a live process.
     """
 
     def __init__(self, path: Path, *, patience: float = 0) -> None:
@@ -45,7 +46,10 @@ class FolderLock:
         self._file: int | None = None
 
     def acquire(self) -> bool:
-        """Make the folder, mode 0700, and lock it. Return False if a live process has the lock."""
+        """Create the folder with mode 0700, and lock it.
+
+        Return False if a live process has the lock.
+        """
         end = time.monotonic() + self._patience
         while not self._acquire_now():
             if time.monotonic() >= end:
@@ -62,7 +66,7 @@ class FolderLock:
             except (FileNotFoundError, FileExistsError):
                 if os.path.lexists(folder) and not folder.is_dir():
                     raise
-                continue  # its last user has just taken the folder away
+                continue  # its last user has just removed the folder
             if not _try_lock(file):
                 os.close(file)
                 return False
@@ -72,14 +76,14 @@ class FolderLock:
             os.close(file)
 
     def _is_current(self, file: int) -> bool:
-        """Say whether the locked file is still the one at the path, not one just removed."""
+        """Return whether the locked file is still at its path, and was not removed meanwhile."""
         try:
             return os.path.samestat(os.fstat(file), self._path.stat())
         except FileNotFoundError:
             return False
 
     def release(self) -> None:
-        """Remove the lock's file and let go."""
+        """Remove the lock file and release the lock."""
         if self._file is not None:
             self._path.unlink(missing_ok=True)
             os.close(self._file)
@@ -88,7 +92,7 @@ class FolderLock:
 
 @contextmanager
 def hold_lock(path: Path, refusal: Exception) -> Iterator[None]:
-    """Hold a lock while the block runs; raise the refusal where a live process holds it."""
+    """Hold a lock while the block runs. Raise `refusal` if a live process holds it."""
     lock = FolderLock(path)
     if not lock.acquire():
         raise refusal

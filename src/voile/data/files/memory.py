@@ -1,4 +1,4 @@
-"""A place in memory that is written and read as a `pathlib.Path` is."""
+"""A path in memory that can be written and read like a `pathlib.Path`."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class MemoryPath:
 
     @property
     def suffix(self) -> str:
-        """There is none: no format is in memory."""
+        """An empty string, because data in memory have no file format."""
         return ""
 
     def exists(self) -> bool:
-        """Say whether a file is there, or a folder with one in it."""
+        """Return whether there is a file at this path, or a folder that contains one."""
         return self.is_file() or self.is_dir()
 
     def is_file(self) -> bool:
@@ -66,7 +66,7 @@ class MemoryPath:
 
     @property
     def rows(self) -> pa.Table | None:
-        """The rows that it holds, if it holds rows."""
+        """The rows of the file, or None if it contains bytes."""
         found = self._tree.get(self._path)
         return None if isinstance(found, bytes) else found
 
@@ -92,12 +92,12 @@ class MemoryPath:
     def open(
         self, mode: str = "r", *, newline: str | None = None, encoding: str = "utf-8"
     ) -> io.StringIO:
-        """Open a text to be read, or to be written as a whole when it is closed."""
+        """Open a text for reading, or for writing. A written text is stored when it is closed."""
         return io.StringIO(self.read_text(encoding), newline) if mode == "r" else _MemoryText(self)
 
 
 class _MemoryText(io.StringIO):
-    """A text that is put in its place when it is closed."""
+    """A text that is stored at its path when it is closed."""
 
     def __init__(self, place: MemoryPath) -> None:
         super().__init__(newline="")

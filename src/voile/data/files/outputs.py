@@ -43,7 +43,7 @@ _OTHERWISE = "choose another name, or remove it yourself"
 
 
 class _ForeignFile(Exception):  # noqa: N818 - a finding, which becomes a sentence
-    """Name the file in a folder of voile's that voile did not write."""
+    """A file in one of voile's folders that voile did not write."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -54,12 +54,12 @@ class _ForeignFile(Exception):  # noqa: N818 - a finding, which becomes a senten
 class OutputKind:
     """A kind of output.
 
-    name : its name in messages, with its article.
-    is_ours : for each part, by its suffix, whether voile wrote the existing file as that part. The
-        main part comes first.
-    is_private : only their owner may read its files, mode 0600, like all files in a
-        `RELEASE.private` folder.
-    belongs_in_private : voile keeps it in that folder, where nothing else may be written.
+    name : its name in messages, with an article.
+    is_ours : for each part, by its suffix, a function that returns whether voile wrote the existing
+        file as that part. The main part comes first.
+    is_private : whether only the owner may read its files (mode 0600), as in a `RELEASE.private`
+        folder.
+    belongs_in_private : whether voile stores it in that folder, where nothing else may be written.
     """
 
     name: str
@@ -68,11 +68,11 @@ class OutputKind:
     belongs_in_private: bool = False
 
     def parts(self, out: Path) -> list[Path]:
-        """Return the paths of an output's parts, the main one first."""
+        """Return the paths of the parts of an output, the main part first."""
         return [out.with_name(f"{out.name}{suffix}") for suffix in self.is_ours]
 
     def check_free(self, out: Path, *, force: bool) -> None:
-        """Refuse to replace existing parts without `force`, or parts that voile did not write."""
+        """Raise RequestError for existing parts without `force`, or that voile did not write."""
         for path, is_ours in zip(self.parts(out), self.is_ours.values(), strict=True):
             if not os.path.lexists(path):
                 continue
@@ -94,12 +94,12 @@ class OutputKind:
 
 
 def never(path: Path) -> bool:
-    """Know nothing: an output that is not to be lost, as a ledger or a secret, replaces nothing."""
+    """Return False. Outputs that must not be lost, such as ledgers and secrets, replace nothing."""
     return False
 
 
 def _is_known(path: Path, is_ours: Callable[[Path], bool]) -> bool:
-    """Return whether voile wrote it. A file that cannot be read is foreign."""
+    """Return whether voile wrote a file. A file that cannot be read is foreign."""
     try:
         return is_ours(path)
     except OSError:
@@ -107,7 +107,10 @@ def _is_known(path: Path, is_ours: Callable[[Path], bool]) -> bool:
 
 
 def check_replaceable(kind: str, where: str, *, is_ours: bool, force: bool) -> None:
-    """Refuse to replace an existing output without `force`, or one that voile did not write."""
+    """Raise RequestError if an output exists and may not be replaced.
+
+    It may be replaced with `force` if voile wrote it.
+    """
     if not is_ours:
         raise RequestError(
             f"the file exists, and is not {kind} that voile wrote",
@@ -121,18 +124,18 @@ def check_replaceable(kind: str, where: str, *, is_ours: bool, force: bool) -> N
 
 
 def is_in_private(place: Path) -> bool:
-    """Return True if a place is a private folder, or is in one."""
+    """Return whether a path is a private folder, or is in one."""
     return any(folder.name.endswith(PRIVATE) for folder in (place, *_folders_of(place)))
 
 
 def _folders_of(place: Path) -> Iterator[Path]:
-    """Yield the folders above a place, as it is written and as links lead."""
+    """Yield the parent folders of a path, as written and with links resolved."""
     yield from place.absolute().parents
     yield from Path(os.path.realpath(place)).parents
 
 
 def check_outside(out: Path) -> None:
-    """Refuse an output in a private folder or in a kit."""
+    """Raise RequestError for an output in a private folder or in a kit."""
     for folder in _folders_of(out):
         if folder.name.endswith(PRIVATE):
             contents = "the files of its release"
@@ -148,12 +151,12 @@ def check_outside(out: Path) -> None:
 
 
 def manifest_of(format: str) -> bytes:
-    """Return a manifest that only marks a file or folder as voile's."""
+    """Return a manifest that only identifies a file or folder as voile's."""
     return json.dumps({"format": format, "version": 1}, indent=1).encode()
 
 
 def json_at(path: Path) -> dict[str, Any]:
-    """Return the JSON object of a file, or an empty one."""
+    """Return the JSON object in a file, or an empty object."""
     try:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -162,7 +165,10 @@ def json_at(path: Path) -> dict[str, Any]:
 
 
 def holds_only(folder: Path, names: Collection[str]) -> bool:
-    """Return True if a folder contains files of these names alone; stop at the first other one."""
+    """Return True if a folder contains only files of these names.
+
+    Otherwise, `_ForeignFile` is raised for the first other file.
+    """
     with os.scandir(folder) as found:
         entries = sorted(found, key=lambda entry: entry.name)
     return holds_no_other(
@@ -171,7 +177,10 @@ def holds_only(folder: Path, names: Collection[str]) -> bool:
 
 
 def holds_no_other(others: Iterable[Path]) -> bool:
-    """Return True if there are no other files; stop at the first, so that a refusal names it."""
+    """Return True if there are no other files.
+
+    Otherwise, raise `_ForeignFile` for the first one.
+    """
     for other in others:
         raise _ForeignFile(other)
     return True
@@ -186,7 +195,7 @@ def _is_kit(path: Path) -> bool:
 
 
 def _is_work(path: Path) -> bool:
-    """Say whether it is a work folder in which nobody has reviewed anything."""
+    """Return whether a path is a work folder in which nobody has reviewed anything."""
     if json_at(path / WORK_INDEX).get("format") != WORK_FORMAT:
         return False
     known = {WORK_INDEX, WORK_KIT}
@@ -194,7 +203,7 @@ def _is_work(path: Path) -> bool:
 
 
 def is_determination(path: Path) -> bool:
-    """Say whether it is the folder of a determination, signed or not, whole or not."""
+    """Return whether a path is the folder of a determination, signed or not, complete or not."""
     return any((path / name).is_file() for name in (DETERMINATION_INDEX, DETERMINATION_FACTS))
 
 
@@ -224,7 +233,7 @@ def _is_report(path: Path) -> bool:
 
 
 def _is_private(folder: Path) -> bool:
-    """Say whether all that a private folder holds was written by apply, attack or report."""
+    """Return whether `apply`, `attack` or `report` wrote all files of a private folder."""
     seals = [folder / name for name in (SEAL, EVIDENCE_SEAL)]
     known = {name for seal in seals if _is_seal(seal) for name in {seal.name, *_list_sealed(seal)}}
     return holds_no_other(
@@ -249,7 +258,10 @@ def _known_by_manifest(format: str) -> dict[str, Callable[[Path], bool]]:
 
 
 def _is_beside(format: str, suffix: str) -> Callable[[Path], bool]:
-    """Know a file that adds this suffix to the main part's name by the main part's manifest."""
+    """Return a function that recognises a file by the manifest next to the main part.
+
+    The name of the file is that of the main part with this suffix.
+    """
 
     def is_ours(path: Path) -> bool:
         main = path.name.removesuffix(suffix)

@@ -1,4 +1,4 @@
-"""JSON and TOML that voile reads again: bounded before they are read, and whole."""
+"""Read JSON and TOML files of voile, with limits of size and depth."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ DEEPEST = 64
 
 
 class ReadableFile(Protocol):
-    """A file here, in memory or in a store."""
+    """A file on this machine, in memory or in a store."""
 
     def read_bytes(self) -> bytes:
-        """Return all its bytes."""
+        """Return all bytes of the file."""
 
 
 M = TypeVar("M", bound="BaseModel")
@@ -39,7 +39,7 @@ def parse_json(raw: bytes, what: str, where: object) -> Any:
     try:
         data = json.loads(raw)
         if b"\\u" in raw:
-            json.dumps(data, ensure_ascii=False).encode()  # half of a character is not text
+            json.dumps(data, ensure_ascii=False).encode()  # an unpaired surrogate is not text
         if _is_deeper(data, DEEPEST):
             raise RecursionError
     except (ValueError, RecursionError):
@@ -48,7 +48,7 @@ def parse_json(raw: bytes, what: str, where: object) -> Any:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a file of TOML, which a person may have edited."""
+    """Read a TOML file, which a person may have edited."""
     try:
         data = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
         if _is_deeper(data, DEEPEST):
@@ -81,7 +81,7 @@ def read_bytes(path: ReadableFile) -> bytes:
 
 
 def check_model(model: type[M], data: Any, what: str, where: Path) -> M:
-    """Validate a file's data as a model. The error names each mistake with its place."""
+    """Validate the data of a file as a model. The error lists each mistake with its position."""
     from pydantic import ValidationError
 
     try:
@@ -94,10 +94,10 @@ def check_model(model: type[M], data: Any, what: str, where: Path) -> M:
 
 @contextmanager
 def fitting(what: str, where: Path | None = None) -> Iterator[None]:
-    """Say in one sentence that parts of a file which were read do not fit together.
+    """Report inconsistent parts of a file as one DamagedError.
 
-    Use it for code that only takes a file's contents apart, and so can fail at nothing else.
-    `--debug` shows the failing value.
+    Use it only for code that parses a file's contents, and cannot fail for other reasons. `--debug`
+    shows the failing value.
     """
     try:
         yield

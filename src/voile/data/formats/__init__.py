@@ -1,1 +1,1 @@
-"""Readers and writers, one file a format."""
+"""Readers and writers, one file for each format."""

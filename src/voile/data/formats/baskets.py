@@ -1,7 +1,7 @@
-"""Baskets: one line for each record, its items as text with a delimiter between them.
+"""Baskets: one line for each record, with its items as text between delimiters.
 
-The most common public form of transactions. A blank line is a basket without items. Blanks around
-an item, and its repetition within a line, are not kept.
+This is the most common public format of transactions. A blank line is a basket without items.
+Blanks around an item, and repetitions of it in a line, are ignored.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ UNEQUAL = 0.2
 
 
 class BasketSource(FileSource):
-    """A text file of baskets: a column `items`, of lists of text.
+    """A text file of baskets, with a column `items` of lists of text.
 
-    Raises SourceError: a quote that is never closed, or bytes that are not text.
+    Raises SourceError: a quote is never closed, or bytes are not text.
     """
 
     def __init__(self, path: Path, *, encoding: str | None = None, errors: str = "strict") -> None:
@@ -73,13 +73,13 @@ def _items_of(fields: Iterable[str]) -> list[str]:
 
 
 def _find_delimiter(text: io.TextIOBase) -> str:
-    """Choose the delimiter that most lines have; blanks delimit only if no line has another."""
+    """Return the delimiter in most lines. A blank is chosen only if no line has another one."""
     found = Counter(mark for line in islice(text, LOOKED_AT) for mark in DELIMITERS if mark in line)
     return max(DELIMITERS, key=lambda mark: (found[mark] > 0 and mark != " ", found[mark]))
 
 
 def holds_baskets(path: Path) -> bool:
-    """Whether the first lines of a text file differ in their number of fields, as baskets do."""
+    """Return whether the first lines of a text file differ in their number of fields."""
     try:
         head = next(raw_chunks(path), b"").decode(errors="ignore")
         mark = _find_delimiter(io.StringIO(head))
@@ -91,9 +91,9 @@ def holds_baskets(path: Path) -> bool:
 
 
 class BasketWriter(BatchWriter):
-    """Write lists of text as `BasketSource` reads them: quoted, so that no item is cut at a blank.
+    """Write lists of text in the format of `BasketSource`, with quotes around items with blanks.
 
-    Raises RequestError: an item that a line cannot contain, as an empty one.
+    Raises RequestError: a line cannot contain the item, such as an empty one.
     """
 
     def __init__(self, path: Path) -> None:

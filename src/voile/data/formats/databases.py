@@ -1,4 +1,4 @@
-"""Tables of DuckDB and SQLite files, opened to read only."""
+"""Tables of DuckDB and SQLite files, opened for reading only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class DuckDBSource(FileSource):
-    """A table or view of a DuckDB file; counted in place."""
+    """A table or view of a DuckDB file. Counts run in DuckDB."""
 
     def __init__(self, path: Path, *, table: str | None = None) -> None:
         with unreadable(path.name, "duckdb"), closing(self.connect(path)) as connection:
@@ -32,13 +32,15 @@ class DuckDBSource(FileSource):
             schema, name = tables[choose_table(table, tables, where=path.name)]
             ((catalog,),) = connection.execute("SELECT current_database()").fetchall()
             self._table = f"{identifier(schema)}.{identifier(name)}"
-            self._place = f"{identifier(catalog)}.{self._table}"  # a schema may be called as it is
+            self._place = (
+                f"{identifier(catalog)}.{self._table}"  # a schema may have the name of the file
+            )
             fields = connection.execute(f"SELECT * FROM {self._place} LIMIT 0").to_arrow_table()
         super().__init__(path, "duckdb", fields.schema)
 
     @staticmethod
     def connect(path: Path) -> duckdb.DuckDBPyConnection:
-        """Open a file to read only."""
+        """Open a file for reading only."""
         import duckdb
 
         try:
@@ -53,13 +55,13 @@ class DuckDBSource(FileSource):
             yield from answer.to_arrow_reader(rows)
 
     def fingerprint(self) -> str:
-        """Hash the rows: the file changes with any of its tables."""
+        """Return a hash of the rows, because the file changes with any of its tables."""
         return hash_rows(self.schema(), self.batches())
 
     def relation(
         self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None
     ) -> duckdb.DuckDBPyRelation:
-        """Attach the file, read only, and show its table."""
+        """Attach the file for reading only, and return its table."""
         path = str(self.path.resolve())
         alias = identifier("source_" + hashlib.sha256(path.encode()).hexdigest()[:16])
         quoted = path.replace("'", "''")
@@ -68,7 +70,7 @@ class DuckDBSource(FileSource):
 
 
 def explain_refusal(error: duckdb.Error, name: str) -> Exception:
-    """Say in one sentence why DuckDB does not open a file, where that is known."""
+    """Return a SourceError with a known reason why DuckDB cannot open a file, or the same error."""
     for words, (what, instead) in _DUCKDB_REFUSALS.items():
         if words in str(error):
             return SourceError(what, where=name, instead=instead)
@@ -84,10 +86,10 @@ _DUCKDB_REFUSALS = {
 
 
 class SQLiteSource(FileSource):
-    """A table or view of a SQLite file; SQLite itself counts in it, comparing bytes.
+    """A table or view of a SQLite file. Counts run in SQLite, which compares bytes.
 
-    SQLite gives each cell its own type, so opening reads the table once. A column of whole numbers
-    is int64, of numbers double, of blobs binary. Any other column is text.
+    Each cell in SQLite has its own type, so the table is read once when it is opened. A column of
+    integers is int64, of numbers double, and of blobs binary. Any other column is text.
     """
 
     def __init__(self, path: Path, *, table: str | None = None) -> None:
@@ -111,7 +113,7 @@ class SQLiteSource(FileSource):
         return sqlite3.connect(f"file:{quote(str(self.path.resolve()))}?mode=ro", uri=True)
 
     def _select(self, columns: Iterable[str]) -> str:
-        """Write the SELECT that gives `columns` in their Arrow types, compared by their bytes."""
+        """Return the SELECT for `columns` in their Arrow types, with comparison by bytes."""
         shown = [
             f"CAST({identifier(name)} AS TEXT) COLLATE BINARY AS {identifier(name)}"
             if pa.types.is_string(self.columns[name])
@@ -140,7 +142,7 @@ class SQLiteSource(FileSource):
 
 
 def choose_table(table: str | None, tables: Iterable[str], *, where: str) -> str:
-    """Find the requested table. Without a name, return the only one."""
+    """Return the requested table, or the only one if no name is given."""
     names = list(tables)
     if not names:
         raise RequestError(
@@ -164,7 +166,7 @@ def choose_table(table: str | None, tables: Iterable[str], *, where: str) -> str
 def _stored_kinds(
     connection: sqlite3.Connection, table: str, names: list[str]
 ) -> list[pa.DataType]:
-    """Find each column's Arrow type from the types of its cells, in one pass."""
+    """Return the Arrow type of each column from the types of its cells, in one pass."""
     shown = ", ".join(f"group_concat(DISTINCT typeof({identifier(name)}))" for name in names)
     row = connection.execute(f"SELECT {shown} FROM {table}").fetchone()
     return [_stored_kind(set((seen or "null").split(",")) - {"null"}) for seen in row]
@@ -180,7 +182,7 @@ def _stored_kind(seen: set[str]) -> pa.DataType:
 
 @contextmanager
 def sqlite_failures(name: str) -> Iterator[None]:
-    """Say in one sentence that a SQLite file cannot be read, without its contents."""
+    """Report in one sentence that a SQLite file cannot be read, without quoting its contents."""
     try:
         yield
     except sqlite3.Error:

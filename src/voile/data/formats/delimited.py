@@ -1,10 +1,9 @@
-"""CSV, TSV and other delimited text; every column is text.
+"""CSV, TSV and other delimited text. Every column is text.
 
-A field is null when it is empty and unquoted; `""` is a text that is empty, and `NA` is the text
-NA. ZIP 00501 stays 00501. The first row names the columns, unless the file is opened as
-`FILE::no-header`. Fields are separated by a comma,
-semicolon, tab or bar, quoted with `"`, and lines end as they like. A blank line is no row, except
-in a file of one column, where it is a null.
+A field is null if it is empty and unquoted. `""` is an empty text, and `NA` is the text NA. ZIP
+00501 stays 00501. The first row contains the column names, unless the file is opened as
+`FILE::no-header`. Fields are separated by a comma, semicolon, tab or bar, and quoted with `"`. Any
+line end is accepted. Blank lines are skipped, except in a file of one column, where they are nulls.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ LAST = "\ue000end of the file\ue000"
 
 
 def open_delimited(path: Path, *, table: str = "", **asked: str) -> FileSource:
-    """Open a table of delimited text, or its lines as baskets if that is asked for."""
+    """Open a table of delimited text, or its lines as baskets on request."""
     if table != BASKETS:
         return DelimitedSource(path, table=table, **asked)
     return BasketSource(path, **asked)
 
 
 class DelimitedSource(FileSource):
-    """A delimited text file; opening it reads all of it once, for its encoding.
+    """A delimited text file. Opening it reads the whole file once to find its encoding.
 
-    Memory: a few blocks of 8 MB, the longest that a row may be.
+    Memory: a few blocks of 8 MB, the maximum length of a row.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class DelimitedSource(FileSource):
         self._errors = errors
         self._names_columns = not table
         self._encoding = known_encoding(encoding) if encoding else find_encoding(path, errors)
-        if encoding or self._encoding != "utf-8":  # else it was read to its end to be found
+        if encoding or self._encoding != "utf-8":  # else detection has read the whole file
             deque(utf8_chunks(path, self._encoding, errors), maxlen=0)
         sample = _sample(path, self._encoding, errors)
         self._delimiter = find_delimiter(sample)
@@ -89,15 +88,21 @@ class DelimitedSource(FileSource):
         super().__init__(path, "csv", pa.schema([(name, pa.string()) for name in names]), notes)
 
     def about_rows(self) -> int | None:
-        """Take every row for as long as the first ones."""
+        """Return an estimate of the number of rows, from the length of the first ones."""
         return about_lines(self.path)
 
     def has_rows(self) -> bool:
-        """Read the first row: the names may be longer than any sample."""
+        """Return whether there is a row.
+
+        The header may be longer than any sample, so a row is read.
+        """
         return any(batch.num_rows for batch in self.batches(list(self.columns)[:1], batch_rows=1))
 
     def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        """Parse with a last row of our own: if a quote is left open, it never comes back."""
+        """Yield batches.
+
+        An added last row is lost if a quote is never closed, which reveals the error.
+        """
         ragged: list[arrow_csv.InvalidRow] = []
         first = next(iter(self.columns))
         wanted = columns if first in columns else [*columns, first]
@@ -175,7 +180,10 @@ class DelimitedSource(FileSource):
             raise
 
     def _chunks(self) -> Iterator[bytes]:
-        """Stream the text, its first line whole: Arrow takes the names from one piece."""
+        """Stream the text.
+
+        The first line is never split, because Arrow reads the names from one chunk.
+        """
         held = end = b""
         for chunk in utf8_chunks(self.path, self._encoding, self._errors):
             held += chunk
@@ -188,7 +196,7 @@ class DelimitedSource(FileSource):
 
 
 def _sample(path: Path, encoding: str, errors: str) -> str:
-    """Decode the start of a file, up to the last whole line of the sample."""
+    """Return the start of a file as text, up to the last complete line of the sample."""
     head = bytearray()
     chunks = utf8_chunks(path, encoding, errors)
     while len(head) < SAMPLE and (chunk := next(chunks, None)) is not None:
@@ -204,7 +212,7 @@ def _sample(path: Path, encoding: str, errors: str) -> str:
 
 
 def find_delimiter(sample: str) -> str:
-    """Choose the delimiter that splits most lines into as many fields as the header has.
+    """Return the delimiter that splits most lines into as many fields as the header.
 
     >>> find_delimiter("zip;pay\\n00501;1,5\\n00544;2,5\\n")
     ';'
@@ -220,7 +228,7 @@ def find_delimiter(sample: str) -> str:
 
 
 def _rows(sample: str, delimiter: str) -> Iterator[list[str]]:
-    """Split a sample into rows, blank lines left out, up to a field too long to be one."""
+    """Split a sample into rows without blank lines, until a field is too long."""
     try:
         yield from filter(None, csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter))
     except csv.Error:
@@ -228,7 +236,10 @@ def _rows(sample: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _names(sample: str, delimiter: str, *, where: str) -> tuple[list[str], list[int]]:
-    """Read the header; name the columns without a name by their position."""
+    """Return the column names of the header, and the positions of unnamed columns.
+
+    Unnamed columns are named by their position.
+    """
     header = next(_rows(sample, delimiter), None)
     if header is None:
         raise SourceError(

@@ -1,4 +1,4 @@
-"""A Delta table: the Parquet files of one version, as its log lists them."""
+"""A Delta table: the Parquet files of one version, from its log."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ CHECKPOINT = ".checkpoint."
 
 
 class DeltaSource(SeveralFiles):
-    """The Parquet files of one version of a Delta table, in order of their names.
+    """The Parquet files of one version of a Delta table, in the order of their names.
 
     The version is the newest at the time of opening, unless one is given. Later writes to the table
-    do not change it. Columns that were added after a file are null in its rows. Files that are
-    removed or changed while they are read are an error.
+    do not change it. A column that was added later is null in the rows of older files. It is an
+    error if files are removed or changed during reading.
 
     If the table is in a store, its log is copied to this machine from the last checkpoint on. The
     Parquet files are read in place.
@@ -58,7 +58,7 @@ class DeltaSource(SeveralFiles):
         super().__init__(name, self._tables)
 
     def _states_of(self, files: Iterable[Path | StorePath]) -> dict[Path | StorePath, object]:
-        """Return what changes with each file: of a table in a store, from one listing."""
+        """Return the size and time of each file. In a store, they come from one listing."""
         there = self._path.states() if isinstance(self._path, StorePath) else []
         listed = {place: (size, changed) for place, size, changed in there}
         try:
@@ -81,11 +81,11 @@ class DeltaSource(SeveralFiles):
         return self._keys
 
     def about_rows(self) -> int:
-        """Read the numbers of rows from the files' footers."""
+        """Return the number of rows from the footers of the files."""
         return sum(part.file.about_rows() for part in self._tables)
 
     def fingerprint(self) -> str:
-        """Hash the log's entry of each file, and the files' own hashes."""
+        """Return a hash of the log entry of each file and of the files' own hashes."""
         digest = sha256()
         for part in self._tables:
             said = repr(part.keys.to_pylist())
@@ -101,7 +101,7 @@ class DeltaSource(SeveralFiles):
 
 
 def _copied_log(path: StorePath, version: int | None) -> Path:
-    """Copy a version's part of a table's log: the last checkpoint and the later entries."""
+    """Copy the log of a version: the last checkpoint and the later entries."""
     here = private_folder()
     (here / LOG).mkdir()
     logged = {
@@ -131,7 +131,7 @@ def _open_table(path: Path, version: int | None, name: str) -> Any:
         ) from None
     try:
         return DeltaTable(str(path), version=version)
-    except Exception:  # its words may quote the log, which holds values
+    except Exception:  # its message may quote the log, which contains values
         if version is not None and (newest := _open_table(path, None, name).version()) < version:
             raise RequestError(
                 f"the Delta table has no version {version}",
@@ -146,7 +146,7 @@ def _open_table(path: Path, version: int | None, name: str) -> Any:
 
 
 def _check_plain(table: Any, name: str) -> None:
-    """Refuse a table with features that its Parquet files do not show."""
+    """Raise RequestError for a table with features that its Parquet files do not contain."""
     features = set(table.protocol().reader_features or ())
     if strange := features - READ:
         raise RequestError(
@@ -173,7 +173,7 @@ def _check_plain(table: Any, name: str) -> None:
 def _list_files(
     table: Any, keys: list[str], name: str
 ) -> Iterator[tuple[PurePosixPath, pa.RecordBatch]]:
-    """Yield each file's place below the table, and one row of its partition columns, by place."""
+    """Yield each file's path below the table and one row of its partition columns, by path."""
     actions = pa.table(table.get_add_actions(flatten=True)).sort_by("path")
     for number, listed in enumerate(actions["path"].to_pylist()):
         place = PurePosixPath(unquote(listed))
@@ -189,7 +189,7 @@ def _list_files(
 
 
 def _parts(files: Mapping[Path | StorePath, pa.RecordBatch]) -> list[PartitionFile]:
-    """Open files; a column that only others have is null in every row."""
+    """Open the files. A column that only other files have is null in every row."""
     opened = [(ParquetSource(file), keys) for file, keys in files.items()]
     every: dict[str, pa.DataType] = {}
     for source, keys in opened:

@@ -1,10 +1,10 @@
-"""Excel workbooks (.xlsx, .xls): one sheet, whose first row names the columns.
+"""Excel workbooks (.xlsx, .xls): one sheet, with column names in its first row.
 
-The user chooses among several sheets with rows: the first may be a cover page.
+If several sheets have rows, the user chooses one, because the first may be a cover page.
 
-Text cells stay text, dates are dates. Whole numbers, which Excel stores as floats, are integers. An
-empty cell is null, and a row with no cell filled is no row. Numbers beyond 2^53 are not exact in
-Excel itself.
+Text cells stay text, and dates are dates. Excel stores whole numbers as floats, which are read as
+integers. An empty cell is null, and a row without filled cells is skipped. Numbers beyond 2^53 are
+not exact in Excel itself.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from voile.data.source import TableSource, distinct_names, hash_file
 
 
 class ExcelSource(TableSource):
-    """A sheet; memory follows the sheet, which Excel ends at 1,048,576 rows.
+    """A sheet of a workbook. Memory: the sheet, which has at most 1,048,576 rows.
 
-    table : the sheet's name; without one the only sheet with a row below its first.
+    table : the name of the sheet. None for the only sheet with a row below its first.
     """
 
     def __init__(self, path: Path, *, table: str | None = None) -> None:
@@ -51,7 +51,7 @@ class ExcelSource(TableSource):
 
 
 def _rows(path: Path, table: str | None) -> tuple[list[list[object]], list[str]]:
-    """Return the filled rows of the sheet, and its name where it was chosen among several."""
+    """Return the filled rows of the sheet, and its name if it was chosen among several."""
     from python_calamine import CalamineError, CalamineWorkbook
 
     try:

@@ -1,7 +1,7 @@
-"""Folders with a file for each row: plain text, text with brat's annotations, or Word.
+"""Folders with a file for each row: plain text, text with brat annotations, or Word.
 
-Columns are `file`, the name without its end, `text`, and of brat `spans`, JSON as elsewhere. Rows
-are in the order of the names, numbers by their size.
+The columns are `file`, the name without its suffix, and `text`. For brat, there is also `spans` in
+JSON. Rows are in the order of the names, with numbers compared by value.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
 def is_file_name(name: str) -> bool:
-    """Say whether every system can call a file so, in the folder where it is put.
+    """Return whether a file can have this name on every system.
 
     >>> [is_file_name(name) for name in ("17 a", "../17", ".17", "a/b", "nul", "")]
     [True, False, False, False, False, False]
@@ -39,9 +39,9 @@ def is_file_name(name: str) -> bool:
 
 
 class FolderWriter(BatchWriter):
-    """Write rows of `file`, null for a number, `text`, and what else a format has.
+    """Write rows with `file` (null for a number), `text`, and other columns of the format.
 
-    A text of bytes is a Word file's, and spans are annotations of brat.
+    If a text is bytes, it is the content of a Word file. Spans are annotations of brat.
     """
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
@@ -78,11 +78,11 @@ class FolderWriter(BatchWriter):
             file.write(content)
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing, because no file is left open."""
 
 
 class FolderSource(Source):
-    """The files of a folder that `FolderWriter` wrote; memory follows the batch."""
+    """The files of a folder in the format of `FolderWriter`. Memory: one batch."""
 
     def __init__(self, path: Path) -> None:
         ends = {one.suffix for one in path.iterdir()}

@@ -1,4 +1,4 @@
-"""Tell names of columns from a first record, by the values below them."""
+"""Decide from the values below a first row whether it contains column names or a record."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ DATED = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,
 
 
 class HeaderWarning(UserWarning):
-    """The first row looks like a record, and names the columns. Write `FILE::no-header`."""
+    """The first row looks like a record, but is read as column names. Write `FILE::no-header`."""
 
 
 def warn_of_record(
     first: Sequence[str], rows: Sequence[Sequence[str]], *, where: str, instead: str
 ) -> None:
-    """Warn of a first row that looks like a record, without its values."""
+    """Warn of a first row that looks like a record. The warning does not contain its values."""
     if data := count_data_cells(first, rows):
         warn(
             f"{where}: its first row names the columns, but {data} of its {len(first)} cells look "
@@ -68,14 +68,14 @@ def _is_data(cell: str, below: Sequence[str]) -> bool:
 
 
 def _is_word_above(cell: str, below: Sequence[str]) -> bool:
-    """Return True for a word above numbers or dates, as only a name is."""
+    """Return whether a cell is a word above numbers or dates, as only a column name is."""
     if not any(map(str.isalpha, cell)) or cell.casefold() in PLACEHOLDERS or len(below) < 2:
         return False
     return max(_share(below, _number), _share(below, DATED.fullmatch)) >= MOSTLY
 
 
 def _count_on(cells: Sequence[str]) -> bool:
-    """Return True for whole numbers that follow each other, as programs number columns."""
+    """Return whether the numbers are consecutive, as in column numbers of programs."""
     numbers = [int(cell) for cell in cells if cell.isdecimal()]
     if len(numbers) < 2 or len(numbers) < len(list(filter(None, cells))) - 1:
         return False

@@ -1,8 +1,8 @@
-"""JSON lines: one object a line, UTF-8; a text is a text, never a date that looks like one.
+"""JSON lines: one object for each line, in UTF-8. Text that looks like a date stays text.
 
-A column that is absent from a line is null there. Plain lists are lists. Objects become text. So do
-lists with lists or objects, and lists in a mixed column. A line may have 64 MiB: a longer one is
-refused before it is read whole.
+A column that a line lacks is null. Plain lists are lists. Objects become text. So do lists that
+contain lists or objects, and lists in a mixed column. A line may have 64 MiB. A longer one is an
+error before it is read completely.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ HALVES = re.compile("[\ud800-\udfff]")
 
 
 class JsonLinesSource(FileSource):
-    """A file of JSON lines; opening it reads it once to learn the columns and their types.
+    """A file of JSON lines. Opening it reads the file once to learn the columns and their types.
 
-    Memory follows the batch, which ends at `BATCH_BYTES` of lines, however few they are.
+    Memory: one batch, which contains at most `BATCH_BYTES` of lines.
     """
 
     def __init__(self, path: Path, *, encoding: str | None = None, errors: str = "strict") -> None:
@@ -55,7 +55,7 @@ class JsonLinesSource(FileSource):
         super().__init__(path, "json lines", schema, [f"encoding {self._encoding}"])
 
     def about_rows(self) -> int | None:
-        """Take every row for as long as the first ones."""
+        """Return an estimate of the number of rows, from the length of the first ones."""
         return text.about_lines(self.path)
 
     def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -83,7 +83,7 @@ class JsonLinesSource(FileSource):
 def numbered_lines(
     path: Path, encoding: str, errors: str = "strict"
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield a text file's lines with their ends, in UTF-8, and their numbers from 1 on."""
+    """Yield the number, from 1, and the UTF-8 bytes of each line of a text file, with its end."""
     reader = io.BufferedReader(text.ChunkReader(text.utf8_chunks(path, encoding, errors)))
     number = 0
     while line := reader.readline(LINE_BYTES + 1):
@@ -98,7 +98,7 @@ def numbered_lines(
 
 
 def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str, Any]]:
-    """Return a function that turns a line of the file `name`, with its number, into an object."""
+    """Return a function that parses a numbered line of the file `name` as an object."""
     number = 0
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str
             ) from None
         except RequestError:
             raise
-        except (RecursionError, ValueError):  # lists in lists without end, a number of a book
+        except (RecursionError, ValueError):  # deeply nested lists, or a number of many digits
             raise SourceError(
                 f"row {number} is JSON with too many levels or too long a number",
                 where=name,

@@ -1,4 +1,4 @@
-"""Types for formats that give each cell a type of its own: Excel, JSON lines, statistics files."""
+"""Types for formats in which each cell has its own type: Excel, JSON lines, statistics files."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ EXACT_FLOAT = 2**53
 
 
 class ValueKinds:
-    """Collect the values of a column, and return the one type that keeps all of them exactly.
+    """Collect the values of a column, and return the one type that preserves all of them.
 
     Whole numbers are int64. Floats, also mixed with whole numbers, are double. Dates are date32,
     and dates with times of day are timestamp. Lists without nested lists and objects are lists of
-    the type that keeps all their items. Any other mix is text, as `as_text` writes it.
+    the type that preserves all their items. Any other mix is text, in the format of `as_text`.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class ValueKinds:
         return ValueKinds()
 
     def arrow(self) -> pa.DataType:
-        """Give the narrowest Arrow type that holds every cell seen; text for none."""
+        """Return the narrowest Arrow type for all cells seen, or text if there are none."""
         if self._seen == {"list"} and not self._inside._seen & {"list", "dict"}:
             return pa.list_(self._inside.arrow())
         for kinds, arrow in _TYPES:
@@ -69,7 +69,7 @@ def _size(least: int, most: int) -> str:
 
 
 def whole(value: object) -> object:
-    """Give a float that is a whole number as an int, for formats that keep every number as float.
+    """Convert a float without a fraction to an int, for formats that store all numbers as floats.
 
     >>> whole(89.0), whole(0.5), whole("89.0")
     (89, 0.5, '89.0')
@@ -80,7 +80,7 @@ def whole(value: object) -> object:
 
 
 def column(values: Iterable[object], kind: pa.DataType) -> pa.Array:
-    """Give cells the type from `ValueKinds`."""
+    """Convert cells to a type that `ValueKinds` returned."""
     convert = _conversion(kind)
     return pa.array(values if convert is None else _each(values, convert), kind)
 
@@ -107,7 +107,7 @@ def _moment(value: object) -> object:
 
 
 def as_text(value: object) -> str:
-    """Write one cell of a mixed column as text.
+    """Format a cell of a mixed column as text.
 
     >>> as_text("00501"), as_text(501), as_text(True), as_text([1, None])
     ('00501', '501', 'true', '[1,null]')

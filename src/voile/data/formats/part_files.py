@@ -1,4 +1,4 @@
-"""The Parquet files of a folder, as Spark, Hive, DuckDB and others write them."""
+"""The Parquet files of a folder, as written by Spark, Hive, DuckDB and others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AT_VERSION = re.compile(r"(.+)@v([0-9]{1,18})")
 
 
 def files_of(folder: Path | StorePath) -> Iterator[Path | StorePath]:
-    """Yield the Parquet files of a folder, here or in a store, as `part_files` does."""
+    """Yield the Parquet files of a folder, on this machine or in a store, as `part_files` does."""
     if isinstance(folder, StorePath):
         for file in folder.files():
             parts = file.relative_to(folder).parts
@@ -26,10 +26,11 @@ def files_of(folder: Path | StorePath) -> Iterator[Path | StorePath]:
 
 
 def part_files(folder: Path) -> Iterator[Path]:
-    """Yield the Parquet files below a folder in order of their names.
+    """Yield the Parquet files below a folder, in the order of their names.
 
-    What begins with a dot or an underscore belongs to the program that wrote it, as its readers
-    agree: `_SUCCESS`, `_temporary`, `.part-0.parquet.crc`. Links to folders are not followed.
+    By convention, names that begin with a dot or an underscore belong to the program that wrote
+    them: `_SUCCESS`, `_temporary`, `.part-0.parquet.crc`. They are skipped. Links to folders are
+    not followed.
     """
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         if entry.name.startswith((".", "_")):
@@ -41,7 +42,7 @@ def part_files(folder: Path) -> Iterator[Path]:
 
 
 def is_partitioned(folder: Path) -> bool:
-    """Say whether it is a folder that holds Parquet files, and that may be read."""
+    """Return whether a path is a readable folder that contains Parquet files."""
     try:
         return folder.is_dir() and next(part_files(folder), None) is not None
     except PermissionError:
@@ -53,7 +54,7 @@ def is_delta(path: Path | StorePath) -> bool:
 
 
 def at_version(path: Path | StorePath) -> tuple[Path | StorePath, int] | None:
-    """Take ``visits@v12`` apart where ``visits`` is a Delta table, and no file has the whole name.
+    """Split ``visits@v12`` if ``visits`` is a Delta table and no file has the whole name.
 
     >>> at_version(Path("nowhere@v12"))
     """

@@ -23,12 +23,12 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 class PartitionedSource(SeveralFiles):
-    """The Parquet files of a folder as one table, read in order of their names.
+    """The Parquet files of a folder as one table, read in the order of their names.
 
-    Each ``name=value`` of a file's folders is a column, which needs a role like any other. The
-    column contains whole numbers if every value is written as one ("007" is text), else text. It is
-    null where the folder's name marks null. Files that come, go or change while they are read are
-    an error.
+    Each ``name=value`` in the path of a file is a column, which needs a role like any other. The
+    column contains integers if every value is written as an integer, otherwise text ("007" is
+    text). It is null if the name of the folder marks null. It is an error if files appear,
+    disappear or change during reading.
     """
 
     def __init__(self, path: Path | StorePath) -> None:
@@ -57,11 +57,11 @@ class PartitionedSource(SeveralFiles):
         return {name for part in self._parts for name in part.keys.schema.names}
 
     def about_rows(self) -> int:
-        """Read the numbers of rows from the files' footers."""
+        """Return the number of rows from the footers of the files."""
         return sum(part.file.about_rows() for part in self._parts)
 
     def fingerprint(self) -> str:
-        """Hash the files' places below the folder, and their own hashes."""
+        """Return a hash of the files' paths below the folder and of their own hashes."""
         digest = sha256()
         for part in self._parts:
             place = _below(part.file.path, self.path).as_posix()
@@ -79,7 +79,7 @@ class PartitionedSource(SeveralFiles):
 
 
 class PartitionFile(Source):
-    """A file, and its folders' values for all its rows."""
+    """A file with the values of its folders, which are the same for all its rows."""
 
     def __init__(self, file: ParquetSource, keys: pa.RecordBatch) -> None:
         self.file, self.keys = file, keys
@@ -107,7 +107,7 @@ class PartitionFile(Source):
 
 
 def open_piece(piece: SourcePiece) -> Source:
-    """Open the rows of a piece, in any process."""
+    """Open the rows of a piece. This works in any process."""
     source = ParquetSource(locate_file(piece.file))
     source.groups = range(*piece.groups)
     return source if piece.keys is None else PartitionFile(source, piece.keys)
@@ -120,7 +120,7 @@ def _state(folder: Path | StorePath) -> list[tuple[object, ...]]:
 
 
 def _below(file: Path | StorePath, folder: Path | StorePath) -> PurePath:
-    """Return a file's path within its folder."""
+    """Return the path of a file relative to a folder."""
     if isinstance(file, StorePath) and isinstance(folder, StorePath):
         return file.relative_to(folder)
     assert isinstance(file, Path)
@@ -129,7 +129,7 @@ def _below(file: Path | StorePath, folder: Path | StorePath) -> PurePath:
 
 
 def keys_of(place: PurePath) -> dict[str, str | None]:
-    """Return the keys in the names of a file's folders.
+    """Return the keys and values in the names of a file's folders.
 
     >>> keys_of(Path("year=2024/city=S%C3%A3o/part-0.parquet"))
     {'year': '2024', 'city': 'São'}
@@ -139,11 +139,11 @@ def keys_of(place: PurePath) -> dict[str, str | None]:
 
 
 def _type_partitions(given: Sequence[Mapping[str, str | None]], name: str) -> list[pa.RecordBatch]:
-    """Return one row for each file, of the columns that its folders name.
+    """Return one row for each file, with the columns in the names of its folders.
 
-    They are whole numbers where every value is written as one.
+    A column contains integers if every value is written as an integer.
 
-    Raises RequestError: files are in folders of other columns.
+    Raises RequestError: the folders of the files have different columns.
     """
     if any(list(keys) != list(given[0]) for keys in given):
         raise RequestError(

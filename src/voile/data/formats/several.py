@@ -1,4 +1,4 @@
-"""Files of one format and the same columns, read as one."""
+"""Files of one format with the same columns, read as one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SeveralFiles(Source):
-    """Files of one format and the same columns, read one after the other by name."""
+    """Files of one format with the same columns, read one after the other by name."""
 
     def __init__(self, name: str, parts: Sequence[Source]) -> None:
         first = parts[0]
@@ -30,7 +30,7 @@ class SeveralFiles(Source):
         self.dialect = first.dialect
 
     def has_rows(self) -> bool:
-        """Return True if one of the files has rows."""
+        """Return whether at least one of the files has rows."""
         return any(part.has_rows() for part in self.parts)
 
     def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -40,7 +40,10 @@ class SeveralFiles(Source):
     def relation(
         self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None
     ) -> duckdb.DuckDBPyRelation:
-        """Let DuckDB scan Parquet files itself; stream the others."""
+        """Return a relation.
+
+        DuckDB scans local Parquet files itself, and other files are streamed.
+        """
         from voile.data.formats.arrow_files import ParquetSource, parquet_relation
 
         own = [part.path for part in self.parts if isinstance(part, ParquetSource)]
@@ -55,7 +58,7 @@ class SeveralFiles(Source):
             yield from part.pieces(columns, directory, size)
 
     def fingerprint(self) -> str:
-        """Hash the files' own hashes, in order."""
+        """Return a hash of the files' own hashes, in order."""
         return sha256("".join(part.fingerprint() for part in self.parts).encode()).hexdigest()
 
 

@@ -27,7 +27,10 @@ READERS = {
 
 
 class StatisticsSource(FileSource):
-    """A SAS, Stata or SPSS file; opening it reads it once to learn the types. Memory: a chunk."""
+    """A SAS, Stata or SPSS file. Opening it reads the file once to learn the types.
+
+    Memory: one chunk.
+    """
 
     def __init__(self, path: Path, *, encoding: str | None = None) -> None:
         self.path = path
@@ -49,7 +52,7 @@ class StatisticsSource(FileSource):
     def _chunks(
         self, rows: int, columns: list[str] | None = None
     ) -> Iterator[dict[str, list[object]]]:
-        """Read `rows` rows at a time; the first chunk comes even when it is empty."""
+        """Yield chunks of `rows` rows. The first chunk is yielded even if it is empty."""
         offset = 0
         while True:
             chunk = self._chunk(offset, rows, columns)

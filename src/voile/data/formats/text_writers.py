@@ -1,8 +1,8 @@
-"""Files of text: CSV, TSV and JSON lines.
+"""Writers of text files: CSV, TSV and JSON lines.
 
-Values without a type in a text format become text. Dates and times follow ISO 8601, and booleans
-are `true` and `false`. Decimals are exact, and floats have the shortest digits that read back the
-same. Lists, structs and bytes do not fit in CSV, and are refused by name.
+Values of types that a text format lacks become text. Dates and times follow ISO 8601, and booleans
+are `true` and `false`. Decimals are exact, and floats have the shortest digits that are read back
+unchanged. CSV cannot contain lists, structs and bytes. They are an error that names the column.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from voile.data.writer import BatchWriter, TextDialect
 
 
 class CsvWriter(BatchWriter):
-    """RFC 4180 in UTF-8: null is empty, a text that is empty is `""`.
+    """Write RFC 4180 CSV in UTF-8. A null is an empty field, and an empty text is `""`.
 
-    A field is quoted when it needs it: where it holds the delimiter, a quote or a line's end.
+    A field is quoted if it contains the delimiter, a quote or a line end.
 
-    escape : write as text the cells that a spreadsheet would run as formulas
+    escape : whether to write cells as text that a spreadsheet would run as formulas
         (`voile.data.formulas`).
-    dialect : the dialect of the source. A single column has no delimiter, so the delimiter's
-        character is part of the text.
+    dialect : the dialect of the source. A single column needs no delimiter, so the delimiter's
+        character can be part of the text.
     """
 
     delimiter: str | None = None
@@ -62,7 +62,7 @@ class CsvWriter(BatchWriter):
             self._write_lines([self._fields(name, column) for name, column in named])
 
     def _fields(self, name: str, column: pa.Array) -> pa.Array:
-        """Write a column's values as fields; a dictionary's values once each."""
+        """Return the values of a column as fields. A dictionary's values are converted once."""
         if isinstance(column, pa.DictionaryArray):
             self._count(name, column.dictionary, column.indices)
             return self._field(column.dictionary).take(column.indices)
@@ -83,7 +83,10 @@ class CsvWriter(BatchWriter):
         return _quote_cells(escaped(text) if self._escape else text, str(self.delimiter))
 
     def _write_lines(self, columns: list[pa.Array]) -> None:
-        """Join the columns to lines: a text array's own buffer is then the file's bytes."""
+        """Join the columns to lines.
+
+        The buffer of the text array contains the bytes of the file.
+        """
         fields = pc.binary_join_element_wise(
             *columns, _large(str(self.delimiter)), null_handling="replace", null_replacement=""
         )
@@ -95,7 +98,7 @@ class CsvWriter(BatchWriter):
 
 
 class TsvWriter(CsvWriter):
-    """As CSV, separated by tabs."""
+    """Write CSV with tabs as delimiters."""
 
     delimiter = "\t"
 
@@ -134,10 +137,10 @@ def _text_bytes(text: pa.LargeStringArray) -> memoryview:
 
 
 class JsonLinesWriter(BatchWriter):
-    """One JSON object a line, in UTF-8, nulls as null.
+    """Write one JSON object for each line, in UTF-8. Nulls are written as null.
 
-    What JSON has no type for is text, as in CSV: dates, times, decimals, and floats that are no
-    finite number.
+    Values of types that JSON lacks are text, as in CSV: dates, times, decimals, and non-finite
+    floats.
     """
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:

@@ -1,6 +1,7 @@
-"""Transactions: one row a line, its items as whole numbers with blanks between (FIMI).
+"""Transactions: one row for each line, with its items as integers separated by blanks (FIMI).
 
-svmlight: a label, then ``number:1`` for each item. A blank line is a row without items.
+In the svmlight format, a label is followed by ``number:1`` for each item. A blank line is a row
+without items.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LOOKED_AT = 1000
 
 
 class TransactionSource(FileSource):
-    """A file of transactions: a column `items`, of lists of whole numbers."""
+    """A file of transactions, with a column `items` of lists of integers."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "transactions", [pa.field(ITEMS, LISTS)])
@@ -42,7 +43,7 @@ class TransactionSource(FileSource):
 
 
 def open_transactions(path: Path) -> FileSource:
-    """Open transactions of whole numbers, or baskets of text if most lines are no numbers."""
+    """Open transactions of integers, or baskets of text if most lines do not contain integers."""
     lines = [line for line in next(_lines(path, LOOKED_AT), []) if line.strip()]
     numbers = sum(re.match(NUMBERS.encode(), line.rstrip(b"\r")) is not None for line in lines)
     if 2 * numbers >= len(lines):
@@ -51,7 +52,7 @@ def open_transactions(path: Path) -> FileSource:
 
 
 class SvmlightSource(FileSource):
-    """A file of labels and items in the svmlight format: columns `label`, text, and `items`."""
+    """A file in the svmlight format, with the columns `label` (text) and `items`."""
 
     def __init__(self, path: Path) -> None:
         fields = [pa.field(LABEL, pa.string()), pa.field(ITEMS, LISTS)]
@@ -72,7 +73,7 @@ class SvmlightSource(FileSource):
 
 
 def _lines(path: Path, rows: int) -> Iterator[list[bytes]]:
-    """Yield the lines, without their ends, so many at a time."""
+    """Yield lists of at most `rows` lines, without line ends."""
     held: list[bytes] = []
     rest = b""
     for chunk in raw_chunks(path):
@@ -88,7 +89,7 @@ def _lines(path: Path, rows: int) -> Iterator[list[bytes]]:
 
 
 def _check_lines(lines: list[bytes], pattern: str, first: int, name: str, said: str) -> pa.Array:
-    """Return the lines as text, or refuse the first that does not look as it should."""
+    """Return the lines as text. Raise SourceError for the first line that does not match."""
     text = pa.array([line.rstrip(b"\r") for line in lines], pa.binary())
     good = pc.match_substring_regex(text, pattern).to_numpy(zero_copy_only=False)
     if not good.all():
@@ -158,7 +159,7 @@ class TransactionWriter(_LineWriter):
 
 
 class SvmlightWriter(_LineWriter):
-    """Labels and items, as `SvmlightSource` reads them."""
+    """Write labels and items in the format of `SvmlightSource`."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         super().__init__(path, schema, (LABEL, ITEMS))

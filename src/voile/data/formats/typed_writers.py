@@ -1,4 +1,4 @@
-"""Files that keep the columns' types: Parquet, Arrow, and a DuckDB file of one table."""
+"""Writers of files that preserve column types: Parquet, Arrow, and DuckDB with one table."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ GROUP_BYTES = 16 << 20
 
 
 class ParquetWriter(BatchWriter):
-    """Parquet, compressed by zstd; dictionaries are kept.
+    """Write Parquet, compressed with zstd. Dictionaries are preserved.
 
-    Small batches share a row group, because memory keeps something of each group until the end.
-    Batches with dictionaries do not: together their values may exceed the range of their index
-    type.
+    Small batches share a row group, because each group uses memory until the end. Batches with
+    dictionaries do not share one: together, their values may exceed the range of the index type.
     """
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
@@ -50,7 +49,10 @@ class ParquetWriter(BatchWriter):
 
 
 class ArrowWriter(BatchWriter):
-    """Arrow IPC file (Feather version 2), dictionaries written out: it allows one per column."""
+    """Write an Arrow IPC file (Feather version 2). It allows one dictionary per column.
+
+    Dictionaries are therefore written as plain values.
+    """
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self._schema = plain_schema(schema)
@@ -64,7 +66,7 @@ class ArrowWriter(BatchWriter):
 
 
 class DuckDBWriter(BatchWriter):
-    """A new DuckDB file with the table "release"; dictionaries become text."""
+    """Write a new DuckDB file with the table "release". Dictionaries become text."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         import duckdb

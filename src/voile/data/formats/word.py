@@ -1,9 +1,9 @@
-"""Word files (.docx), by python-docx: their text, one line per paragraph, and its place.
+"""Word files (.docx), read by python-docx: their text, one line for each paragraph.
 
-The reader covers headers, body with tables and text boxes, notes, comments and footers, in this
-order. Relationships name these parts. Text that tracked changes deleted or moved away is left out,
-and hidden runs are dropped. Files that are encrypted, hold macros, declare document types, or grow
-beyond bounds are refused.
+The reader covers headers, the body with tables and text boxes, notes, comments and footers, in this
+order. Relationships identify these parts. Text that tracked changes deleted or moved away is
+ignored, and hidden runs are dropped. Files are rejected if they are encrypted, contain macros,
+declare document types, or exceed size limits.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _DOCTYPES = tuple("<!DOCTYPE".encode(code) for code in ("utf-8", "utf-16-le", "u
 
 
 class WordRun(NamedTuple):
-    """A run of text and the element that holds it; None for the end of a paragraph."""
+    """A run of text with its element. The element is None at the end of a paragraph."""
 
     element: Any
     words: str
 
 
 class WordFile:
-    """A Word file in memory: its package, the parts that hold text, and their text in pieces."""
+    """A Word file in memory: its package, the parts with text, and their text in pieces."""
 
     def __init__(self, raw: bytes, name: str) -> None:
         try:
-            import docx  # registers which part is of which class
+            import docx  # registers the class of each part
 
             assert docx
             _check(raw, name)
@@ -70,7 +70,7 @@ class WordFile:
             raise RequestError(
                 "python-docx is not installed", where=name, instead=install("office")
             ) from None
-        except Exception:  # a library's words could quote the file
+        except Exception:  # a library's message could quote the file
             raise SourceError(
                 "the .docx file is damaged or truncated",
                 where=name,
@@ -83,12 +83,12 @@ class WordFile:
 
 
 def kind_of(relationship: Any) -> str:
-    """Return the kind of a relationship: the last word of its type."""
+    """Return the kind of a relationship, which is the last word of its type."""
     return str(relationship.reltype).rpartition("/")[2]
 
 
 def tree_of(part: Part) -> Any:
-    """Return the XML of a part, to be read or changed in place; parsed at first use."""
+    """Return the XML of a part, which can be changed in place. It is parsed at first use."""
     from lxml import etree  # type: ignore[import-untyped]
 
     if "tree" not in vars(part):
@@ -98,7 +98,7 @@ def tree_of(part: Part) -> Any:
 
 
 def _check(raw: bytes, name: str) -> None:
-    """Refuse any file but a plain Word file, before its parts are read as XML."""
+    """Raise SourceError for any file except a plain Word file, before its XML is parsed."""
     if raw.startswith(OLE):
         raise SourceError(
             "the document is encrypted, or in a format older than Word 2007",
@@ -166,7 +166,7 @@ def _package(raw: bytes) -> OpcPackage:
 
 
 def _parts_with_text(main: Part) -> Iterator[Part]:
-    """Yield the parts that people read, in their order; parts of one kind by their names."""
+    """Yield the parts with text in reading order. Parts of one kind are sorted by name."""
     named = [(kind_of(one), one.target_part) for one in main.rels.values() if not one.is_external]
     for kind in READ:
         found = [main] if kind == MAIN else [part for other, part in named if other == kind]
@@ -174,7 +174,7 @@ def _parts_with_text(main: Part) -> Iterator[Part]:
 
 
 def _drop_hidden(tree: Any) -> int:
-    """Take out runs that nobody sees, and return how many had text."""
+    """Remove hidden runs, and return the number of removed runs with text."""
     gone = 0
     for one in list(tree.iter(W + "vanish")):
         run = one.getparent().getparent() if one.getparent().tag == W + "rPr" else None
@@ -185,18 +185,18 @@ def _drop_hidden(tree: Any) -> int:
 
 
 def _join_trees(trees: Sequence[Any]) -> list[WordRun]:
-    """Return the text of trees in pieces, a line end between paragraphs."""
+    """Return the text of trees in pieces, with a line end between paragraphs."""
     pieces: list[WordRun] = []
     for tree in trees:
         for paragraph in tree.iter(W + "p"):
-            # A text box stands there twice, the second time for older programs.
+            # A text box occurs twice, the second time for older programs.
             if next(paragraph.iterancestors(MC + "Fallback"), None) is None:
                 pieces += [*_words(paragraph), WordRun(None, "\n")]
     return pieces[:-1]
 
 
 def _words(paragraph: Any) -> Iterator[WordRun]:
-    """Yield a paragraph's own words, without the words of inner paragraphs."""
+    """Yield the words of a paragraph, without the words of inner paragraphs."""
     for node in paragraph.iter(W + "t", *MARKS):
         if node.getparent().tag != W + "r" or next(node.iterancestors(W + "p")) is not paragraph:
             continue

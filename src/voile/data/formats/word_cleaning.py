@@ -1,9 +1,9 @@
-"""Remove the invisible parts of a Word file, by lists of the visible ones.
+"""Remove the invisible parts of a Word file, with lists of the visible ones.
 
 Text, paragraphs, tables, styles, numbering, notes, comments, headers, footers and themes stay.
 Changes are accepted, and text boxes become paragraphs. These parts are removed: authors, times,
-properties, fields' codes, links, bookmarks, alternative texts, custom XML, names of styles and
-pictures. Files with embedded objects, charts or other files are refused. So are files with text
+properties, field codes, links, bookmarks, alternative texts, custom XML, names of styles and
+pictures. Files with embedded objects, charts or other files are rejected. So are files with text
 that voile does not read.
 """
 
@@ -95,14 +95,14 @@ Styles: TypeAlias = Mapping[str, tuple[str, str]]
 
 
 class UnwritableError(Exception):
-    """Why a file cannot be written again; without a word of it."""
+    """A file cannot be written again. The message does not quote its text."""
 
 
 def clean(word: WordFile) -> None:
-    """Keep only the listed parts of a file, under names that every file has.
+    """Keep only the listed parts of a file, under standard names.
 
-    Raises UnwritableError: it embeds parts that voile does not read, or has text in an unread
-    place.
+    Raises UnwritableError: it embeds parts that voile does not read, or contains text in a place
+    that voile does not read.
     """
     main = word.main
     _drop(word.package.rels, {MAIN}, others_go=True)
@@ -141,7 +141,7 @@ def _rename(part: Part, kind: str, number: int) -> None:
 
 
 def _store(part: Part, tree: Any) -> None:
-    """Store the present tree in its part."""
+    """Store a changed tree in its part."""
     from docx.opc.part import XmlPart
     from docx.oxml import parse_xml
     from lxml import etree  # type: ignore[import-untyped]
@@ -179,7 +179,7 @@ def _remove(element: Any) -> None:
 
 
 def _flatten_boxes(root: Any) -> None:
-    """Put the contents of a text box behind the paragraph that anchors the box."""
+    """Move the contents of a text box behind the paragraph that anchors the box."""
     for paragraph in list(root.iter(W + "p")):
         boxes = (
             box
@@ -200,7 +200,7 @@ def _stays(element: Any) -> bool:
 
 
 def _neutralise(element: Any, styles: Styles) -> None:
-    """Take out attributes and texts that could be people's, and names of one's own."""
+    """Remove attributes and texts that could be personal, and custom names."""
     name, val = element.tag.removeprefix(W), element.get(W + "val", "")
     for key in list(element.attrib):
         if not _is_plain(element, key):
@@ -240,7 +240,7 @@ def _is_plain(element: Any, key: str) -> bool:
 
 
 def _styles(trees: Iterable[Any]) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield each style's id in the file, and its new id and name."""
+    """Yield the id of each style in the file, with its new id and name."""
     for number, style in enumerate(style for tree in trees for style in tree.iter(W + "style")):
         name = next((one.get(W + "val", "") for one in style.iter(W + "name")), "")
         if BUILT_IN.fullmatch(name.lower()):
@@ -257,7 +257,7 @@ def _name_style(style: Any, styles: Styles) -> None:
 
 
 def _clean_theme(root: Any) -> None:
-    """Leave of a theme colours, fonts and effects, without names."""
+    """Keep only the colours, fonts and effects of a theme, without names."""
     for one in list(root.iter()):
         foreign = not isinstance(one.tag, str) or not one.tag.startswith(A)
         if foreign or one.tag in (A + "extLst", A + "blip", A + "objectDefaults"):

@@ -1,4 +1,4 @@
-"""Replace words in a Word file, and leave no trace of the old ones."""
+"""Replace words in a Word file without leaving traces of the old ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHANGED = "cannot be written again with its text"
 
 
 class TextChange(NamedTuple):
-    """Characters of a Word file's text, and their replacement."""
+    """A range of characters in the text of a Word file, with its replacement."""
 
     start: int
     end: int
@@ -35,13 +35,13 @@ class TextChange(NamedTuple):
 
 
 def rewrite(raw: bytes, name: str, text: str, changes: Sequence[TextChange]) -> bytes:
-    """Return a Word file with changes made in its `text`, which are apart and in order.
+    """Return a Word file with changes in its `text`. The changes are sorted and do not overlap.
 
-    Guarantee: read again, the file has the changed text. Its text is nowhere else in the file, and
-    no removed word is in an attribute. The same file gives the same bytes.
+    Guarantee: if the file is read again, it has the changed text. Its text is nowhere else in the
+    file, and no attribute contains a removed word. The same input gives the same bytes.
 
-    Raises SourceError: the file has another text, or cannot be written so. The reason quotes no
-    word.
+    Raises SourceError: the file has another text, or cannot be written in this way. The message
+    quotes no word.
     """
     word = WordFile(raw, name)
     if word.text != text:
@@ -57,13 +57,13 @@ def rewrite(raw: bytes, name: str, text: str, changes: Sequence[TextChange]) -> 
         raise SourceError(str(error), where=name) from None
     except SourceError:
         raise
-    except Exception:  # a library's words could quote the file
+    except Exception:  # a library's message could quote the file
         raise SourceError(CHANGED, where=name) from None
     return made
 
 
 def _make_changes(word: WordFile, changes: Sequence[TextChange]) -> None:
-    """Make each change in the first text that it touches, and remove the rest of its characters."""
+    """Make each change in the first run that it touches, and remove its other characters."""
     at = first = 0
     waiting = set(range(len(changes)))
     for element, words in word.pieces:
@@ -93,7 +93,7 @@ def _make_changes(word: WordFile, changes: Sequence[TextChange]) -> None:
 
 
 def _save_package(word: WordFile) -> bytes:
-    """Return the file's bytes, without the time of writing."""
+    """Return the bytes of the file, without the time of writing."""
     stream, made = BytesIO(), BytesIO()
     word.package.save(stream)
     with ZipFile(stream) as archive, ZipFile(made, "w", ZIP_DEFLATED) as again:
@@ -131,7 +131,7 @@ def _attribute_words(made: bytes) -> Iterable[str]:
 
 
 def change_text(text: str, changes: Sequence[TextChange]) -> str:
-    """Return a text with changes made in it."""
+    """Return a text with the changes applied."""
     parts, at = [], 0
     for start, end, words in changes:
         parts += [text[at:start], words]

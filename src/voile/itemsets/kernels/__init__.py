@@ -1,1 +1,1 @@
-"""The compiled inner loops of the itemsets wing."""
+"""Compiled inner loops for itemsets."""

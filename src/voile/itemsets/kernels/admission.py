@@ -1,4 +1,4 @@
-"""Decide if one more feature may be published, by the rows that contain it or lack it."""
+"""Decide whether one more feature may be published, from the rows that contain it or lack it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from voile.itemsets.kernels.parts import rarest_part
 
 
 class AdmissionRule(NamedTuple):
-    """At least k subjects for itemsets of at most m occurring features; `signed`: absences too."""
+    """The rule that every itemset of at most `m` features that occurs has at least `k` subjects.
+
+    If `signed`, an itemset may also contain absences of features.
+    """
 
     k: int
     m: int
@@ -32,10 +35,15 @@ class AdmissionRule(NamedTuple):
 def rare(
     here: SubjectGroups, rule: AdmissionRule, part: Items, marks: Counts
 ) -> tuple[int, int, int]:
-    """Find an itemset that breaks the rule in `here`, the rows that contain a feature or lack it.
+    """Find an itemset that breaks the rule among some classes of rows.
 
-    Returns the number of a class that has it (-1 if there is none), its support, and the length of
-    `part`. `part` gets its ranks, without that feature.
+    `here` contains either the rows that have the candidate feature, or the rows that lack it.
+
+    Returns
+    -------
+    The number of a class that has the itemset (-1 if there is none), the itemset's support in
+    subjects, and the length of `part`. The ranks of the itemset are written to `part`, without the
+    candidate feature.
     """
     n, ranks = len(here.own), len(here.column_starts) - 1
     found, wholes = np.empty(n, dtype=np.int32), np.zeros(n, dtype=np.int64)
@@ -58,7 +66,7 @@ def rare(
 def whole_support(
     here: SubjectGroups, c: int, rule: AdmissionRule, found: Items, marks: Counts
 ) -> int:
-    """Count the subjects who have all features of class c and, if signed, no more."""
+    """Count the subjects with a row that has all features of class c (exactly these if signed)."""
     if rule.signed:
         found[0] = c
         return subjects(here, found[:1], rule.k, marks)
@@ -67,7 +75,7 @@ def whole_support(
 
 @inner
 def fill(here: SubjectGroups, c: int, signed: bool, part: Items) -> int:
-    """Fill `part` with the ranks of class c, or with all if signed; return how many."""
+    """Write the ranks of class c to `part`, or all ranks if signed. Return their number."""
     if signed:
         ranks = len(here.column_starts) - 1
         part[:ranks] = np.arange(ranks)
@@ -79,9 +87,10 @@ def fill(here: SubjectGroups, c: int, signed: bool, part: Items) -> int:
 
 @inner
 def splits_well(groups: SubjectGroups, classes: SharedClasses, x: int, k: int) -> bool:
-    """Return whether every class that x splits keeps k subjects or none on either side.
+    """Return whether each class that feature x splits keeps 0 or at least k subjects in both parts.
 
-    It counts only each subject's own patterns, so it is never true by mistake.
+    Only subjects with a single pattern are counted. The answer may therefore be False by mistake,
+    but never True.
     """
     holders, well = holders_of(groups, x), True
     for p in holders:
@@ -100,7 +109,11 @@ def splits_well(groups: SubjectGroups, classes: SharedClasses, x: int, k: int) -
 
 @inner
 def is_class_doomed(groups: SubjectGroups, classes: SharedClasses, holders: Items, k: int) -> bool:
-    """Return whether the longest class among the holders is too rare, which often settles it."""
+    """Return whether the longest class among the holders has fewer than k subjects.
+
+    This cheap check often decides that a feature cannot be shared. It counts a subject once for
+    each of its patterns, so it never returns True by mistake.
+    """
     longest, most = classes.of[holders[0]], -1
     for p in holders:
         if classes.length[classes.of[p]] > most:
@@ -116,7 +129,7 @@ def is_class_doomed(groups: SubjectGroups, classes: SharedClasses, holders: Item
 
 @inner
 def within(groups: SubjectGroups, classes: SharedClasses, a: int, b: int) -> bool:
-    """Return whether class b has all ranks that class a has."""
+    """Return whether class b has all ranks of class a."""
     at = groups.starts[classes.lead[b]]
     end = at + classes.length[b]
     begin = groups.starts[classes.lead[a]]
@@ -133,7 +146,10 @@ def within(groups: SubjectGroups, classes: SharedClasses, a: int, b: int) -> boo
 def admits(
     groups: SubjectGroups, classes: SharedClasses, rule: AdmissionRule, x: int, part: Items
 ) -> bool:
-    """Return whether feature x may join the shared features, which keep the rule."""
+    """Return whether feature x can be added to the shared features without breaking the rule.
+
+    `part` is scratch. The features shared so far must already meet the rule.
+    """
     if rule.signed:
         if splits_well(groups, classes, x, rule.k):
             return True
@@ -153,7 +169,7 @@ def admits(
 
 @compile_kernel
 def may_share(groups: SubjectGroups, classes: SharedClasses, rule: AdmissionRule, x: int) -> bool:
-    """Return whether feature x may join the shared features, which keep the rule."""
+    """Return whether feature x can be added to the shared features without breaking the rule."""
     return admits(groups, classes, rule, x, np.empty(classes.sizes[1], dtype=np.int32))
 
 
@@ -166,9 +182,13 @@ def extend(
     stop: bool,
     most: int,
 ) -> tuple[Items, int]:
-    """Try features in order, share the allowed ones; return these, and the number of tries.
+    """Share the features of `order` that the rule allows, one after another.
 
-    End when `most` are shared or, with `stop`, at the first refused one.
+    The search ends when `most` features are shared or, with `stop`, at the first refused feature.
+
+    Returns
+    -------
+    The features shared by this call, and the number of features tried.
     """
     shared, n, tried = np.empty(min(len(order), most), dtype=np.int32), 0, 0
     part = np.empty(classes.sizes[1] + len(shared), dtype=np.int32)

@@ -1,4 +1,7 @@
-"""The common items of k subjects with similar rows: they may be shared, and are often many."""
+"""Find items that k subjects with similar rows have in common.
+
+Such items may be shared together, and there are often many of them.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,15 @@ Floats = NDArray[np.float64]
 def common(
     groups: SubjectGroups, weights: Floats, p: int, k: int, overlap: Floats, marks: Counts
 ) -> tuple[Items, int]:
-    """Return the common items of pattern p and the patterns most like it, for k subjects.
+    """Return the items that pattern p and similar patterns of at least k subjects have in common.
 
-    Each step adds the pattern with the heaviest overlap with the remaining items. Also returns
-    the number of patterns. `overlap` is scratch.
+    Each step adds the pattern with the largest total weight of the remaining items. Only items of
+    positive weight are counted.
+
+    Returns
+    -------
+    The common items and the number of patterns. The items are empty if k subjects have no item in
+    common. `overlap` is scratch.
     """
     row = groups.items[groups.starts[p] : groups.starts[p + 1]]
     left = row[np.array([weights[x] > 0 for x in row], dtype=np.bool_)]
@@ -51,14 +59,17 @@ def common(
 
 @inner
 def weigh(groups: SubjectGroups, x: int, weight: float, overlap: Floats) -> None:
-    """Add to the overlap of each pattern that holds feature x."""
+    """Add `weight` to the overlap of each pattern that has feature x."""
     for q in holders_of(groups, x):
         overlap[q] += weight
 
 
 @compile_kernel
 def best_common(groups: SubjectGroups, weights: Floats, order: Items, k: int, work: int) -> Items:
-    """Return the heaviest common items of a pattern and similar ones; stop after `work` ones."""
+    """Return the heaviest set of items that a pattern shares with similar patterns.
+
+    Patterns are tried in `order`. The search stops after about `work` visited ones of the matrix.
+    """
     overlap, marks = np.zeros(len(groups.own)), marks_for(groups)
     best, heaviest = np.empty(0, dtype=np.int32), 0.0
     for p in order:

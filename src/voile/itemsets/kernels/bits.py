@@ -1,4 +1,4 @@
-"""Sets as bits, 64 to a word."""
+"""Sets stored as bits, 64 to a word."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ def clear(bits: Words, x: int) -> None:
 
 @inner
 def count(word: np.uint64) -> np.uint64:
-    """Count the bits set: in pairs, fours, eights, then all eights at once."""
+    """Count the bits of a word that are set.
+
+    The bits are added in pairs, in groups of four and of eight, and then over all eight bytes at
+    once.
+    """
     word -= (word >> ONE) & PAIRS
     word = (word & FOURS) + ((word >> np.uint64(2)) & FOURS)
     word = (word + (word >> np.uint64(4))) & EIGHTS

@@ -1,4 +1,7 @@
-"""Find the itemset that keeps a feature out: it breaks the rule, but no part of it does."""
+"""Find the itemset that prevents a feature from being published.
+
+The itemset breaks the rule, but none of its subsets does.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,12 @@ from voile.itemsets.kernels.partition import SharedClasses, local, others
 def blocker(
     groups: SubjectGroups, classes: SharedClasses, rule: AdmissionRule, x: int
 ) -> tuple[int, bool, Items, Items]:
-    """Find a least itemset with feature x in it that breaks the rule.
+    """Find a minimal itemset that includes feature x and breaks the rule.
 
-    Returns its support (-1 if x may be shared), whether x is present in it, the other
-    features' ranks, and 1 for each present one.
+    Returns
+    -------
+    The support of the itemset in subjects (-1 if x may be shared), and whether x is present in it.
+    Then the ranks of its other features, and for each of them 1 if it is present and 0 if absent.
     """
     holders = holders_of(groups, x)
     part = np.empty(classes.sizes[1] + 1, dtype=np.int32)
@@ -44,7 +49,10 @@ def blocker(
 
 @inner
 def shorten(here: SubjectGroups, c: int, k: int, part: Items, filled: int, marks: Counts) -> int:
-    """Keep the rarest of `part`, just enough that fewer than k subjects match."""
+    """Move the rarest features of `part` to the front, until fewer than k subjects match them.
+
+    Returns the number of these features.
+    """
     given = np.arange(len(here.own)).astype(np.int32)
     taken = 0
     while subjects(here, given, k, marks) >= k:
@@ -67,7 +75,10 @@ def shorten(here: SubjectGroups, c: int, k: int, part: Items, filled: int, marks
 def shrink(
     here: SubjectGroups, c: int, k: int, part: Items, filled: int, marks: Counts
 ) -> tuple[int, int]:
-    """Shorten `part` while fewer than k subjects match; return support, length."""
+    """Remove features from `part` as long as fewer than k subjects match the others.
+
+    Returns the support of the remaining itemset and its length.
+    """
     filled = shorten(here, c, k, part, filled, marks)
     total, at = matching(here, c, part[:filled], -1, marks), 0
     while at < filled:
@@ -83,7 +94,7 @@ def shrink(
 
 @inner
 def matching(here: SubjectGroups, c: int, part: Items, left_out: int, marks: Counts) -> int:
-    """Count the subjects who agree with class c on `part`, without the place `left_out`."""
+    """Count the subjects who agree with class c on `part`, ignoring position `left_out`."""
     found, n = np.empty(len(here.own), dtype=np.int32), 0
     for q in range(len(here.own)):
         same = True

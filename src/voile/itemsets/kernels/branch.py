@@ -1,10 +1,11 @@
-"""Branch and bound for the feasible set of the largest weight, one step after another.
+"""Branch and bound for the feasible set of the largest weight, which can run in steps.
 
-Two features are a *clash* if each may join a feasible set, but not both. Features that are added
-have no clashes: they are a clique of the graph of pairs without clash. A colouring of that graph,
-with clashing pairs in each colour, bounds the clique's weight (Tomita, Seki 2003). The bound is
-closer if a feature's weight is split among several colours (Babel 1994). Clashes only grow with the
-set. So the previous step's clashes bound a set first. Every pair is tried only if hope remains.
+Two features are a *clash* if each may join a feasible set, but not both. The added features have no
+clashes, so they are a clique in the graph of pairs without a clash. A colouring of that graph, with
+clashing pairs in each colour, bounds the clique's weight (Tomita, Seki 2003). The bound is closer
+if a feature's weight is split among several colours (Babel 1994). A larger set has all clashes of a
+smaller one, so each set is first bounded by the clashes of the previous step. The search tests all
+pairs only if the set can still beat the best one.
 """
 
 from __future__ import annotations
@@ -26,15 +27,20 @@ Table = NDArray[np.int32]
 
 
 class BranchState(NamedTuple):
-    """The state of branch and bound; at each depth, one row of every table.
+    """The state of the branch and bound search. Each table has one row for each depth.
 
-    Features are numbered by falling weight. `pairs` are bit rows of features that may be shared
-    together, `alive` bits of features that may join. `order[: left]` are the features still to try.
-    `bound` is the most that the best of those up to each may add. `path` has the shared features,
-    `worth` their weight. `stand` contains the depth (-1 at the end), whether it was entered, and
-    the number of tried pairs. `best` is the best set as 0/1, `most` its weight and the root bound.
-    `covers` describes the set at a depth if it has features. Otherwise the tables from `of` to
-    `sizes` do, as `SharedClasses`.
+    Features are numbered by falling weight.
+
+    - `pairs` : bit rows of the features that may be shared together.
+    - `alive` : bits of the features that may still join.
+    - `order[: left]` : the features still to try.
+    - `bound` : the largest weight that the features up to each position can add.
+    - `path`, `worth` : the shared features and their weight.
+    - `stand` : the depth (-1 at the end), whether it was entered, and the number of tested pairs.
+    - `best` : the best set as 0/1.
+    - `most` : the weight of the best set, and the bound at the root.
+    - `covers` : the set at each depth, if `covers` has features. Otherwise the tables from `of` to
+      `sizes` describe it, as in `SharedClasses`.
     """
 
     weights: Floats
@@ -59,7 +65,10 @@ class BranchState(NamedTuple):
 
 @inner
 def classes_at(search: BranchState, classes: SharedClasses, depth: int) -> SharedClasses:
-    """Return the partition at a depth; ranks are only appended, so all depths share them."""
+    """Return the partition at a depth.
+
+    Ranks are only appended, so all depths use the same array.
+    """
     return SharedClasses(
         search.of[depth],
         classes.ranks,
@@ -77,11 +86,11 @@ def classes_at(search: BranchState, classes: SharedClasses, depth: int) -> Share
 
 @compile_kernel
 def colour(search: BranchState, depth: int, known: int) -> None:
-    """Order the features alive at a depth by colour, and bound the gain from those up to each.
+    """Order the remaining features of a depth by colour, and bound the gain up to each feature.
 
-    Uses the clashes known at another depth. Each colour takes the least remaining weight of its
-    features from each of them, and adds it to the bound once. A feature without remaining weight
-    gets its place in the order.
+    The clashes of depth `known` are used. Each colour subtracts the least remaining weight of its
+    features from each of them, and adds it once to the bound. A feature is placed in the order when
+    it has no remaining weight.
     """
     pairs, uncoloured = search.pairs[known], search.alive[depth].copy()
     rest, clique = search.weights.copy(), np.empty(len(search.weights), dtype=np.int32)
@@ -113,7 +122,7 @@ def colour(search: BranchState, depth: int, known: int) -> None:
 
 @inner
 def promise(search: BranchState, depth: int) -> float:
-    """Return the largest weight possible for the set at a depth with those left to try."""
+    """Return an upper bound of the weight that the set at a depth can still reach."""
     left = search.left[depth]
     return float(search.worth[depth] + (search.bound[depth, left - 1] if left else 0.0))
 
@@ -128,9 +137,13 @@ def explore(
     tries: int,
     slack: float,
 ) -> int:
-    """Go on for up to `steps` sets, or about `tries` pairs; return how many sets were examined.
+    """Continue the search for at most `steps` sets, or about `tries` pairs.
 
-    Skip sets that can weigh at most `slack` more than the best.
+    Sets are skipped if they can weigh at most `slack` more than the best set.
+
+    Returns
+    -------
+    The number of examined sets.
     """
     done = 0
     part = np.empty(len(search.weights) + 1, dtype=np.int32)
@@ -168,7 +181,10 @@ def enter(
     slack: float,
     part: Items,
 ) -> None:
-    """Keep the set if it is the best; order the features that may join, by known clashes first."""
+    """Record the set if it is the best, then order the features that may join it.
+
+    The clashes of the previous depth are used first, because they need no tests.
+    """
     if search.worth[depth] > search.most[0]:
         search.most[0] = search.worth[depth]
         search.best[:] = 0
@@ -189,7 +205,7 @@ def enter(
 
 @inner
 def find_covered(search: BranchState, depth: int, k: int) -> None:
-    """Try every pair of the features alive at a depth with the set, by `covers`."""
+    """Test every pair of the remaining features of a depth, with the bits of `covers`."""
     pairs, alive = search.pairs[depth], search.alive[depth]
     left = np.empty(search.covers.holders.shape[1], dtype=np.uint64)
     for x in range(len(search.weights)):
@@ -212,7 +228,7 @@ def find_clashes(
     depth: int,
     part: Items,
 ) -> None:
-    """Try every pair of the features alive at a depth with the set, by its classes."""
+    """Test every pair of the remaining features of a depth, with the classes of the set."""
     pairs, alive = search.pairs[depth], search.alive[depth]
     for x in range(len(search.weights)):
         if not has(alive, x):
@@ -231,7 +247,7 @@ def find_clashes(
 def descend(
     groups: SubjectGroups, classes: SharedClasses, search: BranchState, depth: int, x: int
 ) -> None:
-    """Share x too, one depth further."""
+    """Add feature x to the shared features, one depth further."""
     below = depth + 1
     if len(search.covers.holders) > 0:
         cover(search.covers, below, x)
@@ -248,10 +264,10 @@ def descend(
 
 @compile_kernel
 def may_pair(groups: SubjectGroups, own: Counts, k: int, pairs: Words) -> None:
-    """Set the bits of the features that occur together in no row, or in enough rows.
+    """Set the bits of the pairs of features that occur together in no row, or in enough rows.
 
-    Rows are counted by `own`, at least the subjects of each pattern. So pairs without a bit are
-    infeasible for certain.
+    Each pattern counts as `own` rows, which is at least its number of subjects. Pairs without a bit
+    are therefore certainly infeasible.
     """
     features = len(groups.column_starts) - 1
     together = np.zeros(features, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Which patterns, and whose rows, contain a pattern."""
+"""Find the patterns that contain a pattern, and count their subjects."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ def holds(groups: SubjectGroups, q: int, item: int) -> bool:
 
 @inner
 def containers(groups: SubjectGroups, p: int, enough: int, found: Items) -> int:
-    """Fill `found` with the patterns that contain p, perhaps just `enough` for so many subjects."""
+    """Write the patterns that contain p to `found`, and return their number.
+
+    The search may stop once the found patterns have `enough` subjects.
+    """
     begin, end = groups.starts[p], groups.starts[p + 1]
     if begin == end:
         found[:] = np.arange(len(found))
@@ -72,13 +75,13 @@ def containers(groups: SubjectGroups, p: int, enough: int, found: Items) -> int:
 
 @inner
 def support(groups: SubjectGroups, p: int, enough: int, found: Items, marks: Counts) -> int:
-    """Count the subjects who have a row that contains pattern p; may stop at `enough`."""
+    """Count the subjects with a row that contains pattern p. The count may stop at `enough`."""
     return subjects(groups, found[: containers(groups, p, enough, found)], enough, marks)
 
 
 @compile_kernel
 def pattern_supports(groups: SubjectGroups, some: Items) -> Counts:
-    """Return, for each of some patterns, how many subjects have a row that contains it."""
+    """Return, for each of some patterns, the number of subjects with a row that contains it."""
     found, marks = np.empty(len(groups.own), dtype=np.int32), marks_for(groups)
     counts = np.empty(len(some), dtype=np.int64)
     for at in range(len(some)):
@@ -94,9 +97,11 @@ def containers_of(groups: SubjectGroups, p: int) -> Items:
 
 @compile_kernel
 def least_support(groups: SubjectGroups, order: Counts, everyone: int) -> int:
-    """Return the least support of a pattern; the longest should come first in `order`.
+    """Return the least support of a pattern, in subjects.
 
-    The least is at a pattern that no other contains, and one of as many subjects needs no check.
+    Patterns are examined in `order`, which should begin with the longest. A pattern that no other
+    pattern contains has the least support. A pattern with as many subjects of its own as the least
+    so far needs no check. The result is at most `everyone`.
     """
     found, marks = np.empty(len(groups.own), dtype=np.int32), marks_for(groups)
     least = everyone
@@ -110,7 +115,7 @@ def least_support(groups: SubjectGroups, order: Counts, everyone: int) -> int:
 
 @inner
 def narrow(groups: SubjectGroups, given: Items, item: int, present: bool, found: Items) -> int:
-    """Fill `found` with those of the patterns given that have the item, or lack it."""
+    """Write the given patterns that have the item (or lack it) to `found`. Return their number."""
     n = 0
     for q in given:
         if holds(groups, q, item) == present:
@@ -123,7 +128,7 @@ def narrow(groups: SubjectGroups, given: Items, item: int, present: bool, found:
 def diversity(
     groups: SubjectGroups, p: int, labels: NDArray[np.bool_], found: Items, seen: NDArray[np.bool_]
 ) -> int:
-    """Count the labels of the patterns that contain p; `found` and `seen` are scratch."""
+    """Count the distinct labels of the patterns that contain p. `found` and `seen` are scratch."""
     seen[:] = labels[p]
     if not seen.all():
         for q in found[: containers(groups, p, UNLIMITED, found)]:
@@ -135,7 +140,10 @@ def diversity(
 
 @compile_kernel
 def pattern_diversity(groups: SubjectGroups, labels: NDArray[np.bool_]) -> Counts:
-    """Return how many labels the patterns that contain each pattern have; (patterns, labels)."""
+    """Return, for each pattern, the number of distinct labels of the patterns that contain it.
+
+    `labels` : (patterns, labels) whether a pattern occurs with a label.
+    """
     patterns, n_labels = labels.shape
     found, seen = np.empty(patterns, dtype=np.int32), np.empty(n_labels, dtype=np.bool_)
     counts = np.empty(patterns, dtype=np.int64)
@@ -146,7 +154,7 @@ def pattern_diversity(groups: SubjectGroups, labels: NDArray[np.bool_]) -> Count
 
 @compile_kernel
 def least_diversity(groups: SubjectGroups, labels: NDArray[np.bool_], order: Counts) -> int:
-    """Return the least diversity of a pattern; the longest should come first in `order`."""
+    """Return the least diversity of a pattern. `order` should begin with the longest patterns."""
     patterns, n_labels = labels.shape
     found, seen = np.empty(patterns, dtype=np.int32), np.empty(n_labels, dtype=np.bool_)
     least = n_labels

@@ -1,7 +1,7 @@
-"""Decide if two features may join a set together: containment of single rows, as bits.
+"""Decide whether two features may join a set together, with containment of single rows as bits.
 
-Two features may join if no row has both. Otherwise k rows must contain each row with both, on the
-shared features.
+Two features may join together if no row has both. Otherwise, each row with both must be contained
+in at least k rows, on the shared features.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from voile.itemsets.kernels.bits import NONE, Words, count, first_of, has
 
 
 class RowCovers(NamedTuple):
-    """The rows that contain each row, at each depth of a search; no features under other rules.
+    """The containment relation among rows at each depth of a search, as bits.
 
-    `holders[x]` are bits of the rows that hold feature x. At a depth d, `over[d, r]` are bits of
-    the rows that contain row r, and `under[d, r]` of those it contains.
+    The arrays have no features if another rule than containment applies.
+
+    - `holders[x]` : the rows that have feature x.
+    - `over[d, r]` : at depth d, the rows that contain row r.
+    - `under[d, r]` : at depth d, the rows that row r contains.
     """
 
     holders: Words
@@ -44,9 +47,9 @@ def cover(covers: RowCovers, depth: int, x: int) -> None:
 
 @inner
 def together(covers: RowCovers, depth: int, x: int, z: int, k: int, left: Words) -> bool:
-    """Return whether two features, each of which may join the set at a depth, may both join.
+    """Return whether features x and z may both join the set at a depth, if each of them may.
 
-    If enough rows contain a row, that settles all rows that it contains. `left` is scratch.
+    If at least k rows contain a row, the rows that it contains need no check. `left` is scratch.
     """
     enough, both = np.uint64(k), NONE
     for w in range(len(left)):

@@ -1,4 +1,4 @@
-"""The gain of one more feature in a utility that depends on the whole set."""
+"""Compute the gain of one more feature, for utilities that depend on the whole set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ Table = NDArray[np.int64]
 
 @compile_kernel
 def held_by_class(groups: SubjectGroups, table: Table) -> Table:
-    """Sum each row of `table`, one a pattern, over the patterns that hold each feature."""
+    """Sum the rows of `table`, one for each pattern, over the patterns that have each feature.
+
+    Returns an array of shape (features, columns of `table`).
+    """
     features = len(groups.column_starts) - 1
     sums = np.zeros((features, table.shape[1]), dtype=np.int64)
     for x in range(features):
@@ -27,10 +30,10 @@ def held_by_class(groups: SubjectGroups, table: Table) -> Table:
 def move(
     groups: SubjectGroups, of: Items, table: Table, features: Items, before: Items, sums: Table
 ) -> None:
-    """Move the rows of features' holders from their old class to their new one.
+    """Move the counts of the features' holders from their old class to their new one.
 
-    `sums` has (classes, labels) rows of the `table` by class, and `before` each pattern's old
-    class. Both are brought up to `of`.
+    `sums` : (classes, labels) sums of `table` by class. `before` : (patterns,) the old class of
+        each pattern. Both are updated in place to match `of`, the new classes.
     """
     for x in features:
         for p in holders_of(groups, x):
@@ -43,7 +46,7 @@ def move(
 
 @inner
 def pairs_separated(leaving: Table, whole: Table) -> int:
-    """Count the pairs of unlike labels with one row that leaves a class and one that stays."""
+    """Count the pairs of different labels in which one row leaves a class and the other stays."""
     pairs, leave, stay = 0, 0, 0
     for j in range(len(leaving)):
         leave += leaving[j]
@@ -54,7 +57,7 @@ def pairs_separated(leaving: Table, whole: Table) -> int:
 
 @inner
 def majority_gained(leaving: Table, whole: Table) -> int:
-    """Count the rows that come to have their class's majority label when some leave it."""
+    """Count the rows that gain the majority label of their class when some rows leave it."""
     left, stayed, before = 0, 0, 0
     for j in range(len(leaving)):
         left = max(left, leaving[j])
@@ -65,7 +68,10 @@ def majority_gained(leaving: Table, whole: Table) -> int:
 
 @inner
 def leave(groups: SubjectGroups, of: Items, table: Table, x: int, leaving: Table) -> Items:
-    """Count by class and label the rows that a feature's holders would take; return the holders."""
+    """Add up the rows, by class and label, that feature x would take from each class.
+
+    The sums are added to `leaving`. Returns the patterns that have x.
+    """
     holders = holders_of(groups, x)
     for p in holders:
         for j in range(table.shape[1]):
@@ -77,7 +83,11 @@ def leave(groups: SubjectGroups, of: Items, table: Table, x: int, leaving: Table
 def gains(
     groups: SubjectGroups, of: Items, table: Table, sums: Table, features: Items, majority: bool
 ) -> Counts:
-    """Return each feature's gain: unlike pairs separated, or rows with the `majority`."""
+    """Return the gain of each feature.
+
+    The gain is the number of separated pairs of different labels. With `majority`, it is the number
+    of rows that gain the majority label of their class.
+    """
     added = np.zeros(len(features), dtype=np.int64)
     leaving = np.zeros(sums.shape, dtype=np.int64)
     for i in range(len(features)):

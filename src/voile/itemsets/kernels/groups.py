@@ -1,4 +1,4 @@
-"""The input of the kernels: distinct rows, the holders of each feature, the rows' subjects."""
+"""The input of the kernels: distinct rows, the rows of each feature, and the rows' subjects."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ UNLIMITED = 2**31 - 1
 
 
 class SubjectGroups(NamedTuple):
-    """Distinct rows (patterns), and the subjects who have them.
+    """Distinct rows (patterns) and the subjects who have them.
 
-    `items[starts[p] : starts[p + 1]]` rise and are the features of pattern p. `holders`, cut by
-    `column_starts`, are the patterns that have each feature. `own[p]` counts the subjects with
-    pattern p and no other. `shared`, cut by `shared_starts`, numbers the subjects with several
-    patterns, each once a pattern. So any patterns' subjects are the sum of `own` and the number of
-    distinct subjects in `shared`.
+    - `items[starts[p] : starts[p + 1]]` : the features of pattern p, in rising order.
+    - `holders` : the patterns that have each feature, delimited by `column_starts`.
+    - `own[p]` : the number of subjects with pattern p and no other.
+    - `shared` : the numbers of the subjects with several patterns, delimited by `shared_starts`.
+      Each subject occurs once for each of its patterns.
+    - `n_shared` : the number of subjects with several patterns.
+
+    The number of subjects of some patterns is therefore the sum of `own` and the number of distinct
+    subjects in `shared`.
     """
 
     starts: Starts
@@ -43,13 +47,16 @@ def holders_of(groups: SubjectGroups, x: int) -> Items:
 
 @inner
 def marks_for(groups: SubjectGroups) -> Counts:
-    """Return the scratch of `subjects`, which distinguishes them; its last cell counts calls."""
+    """Return scratch for `subjects`: a cell for each shared subject, and a counter of calls."""
     return np.zeros(groups.n_shared + 1, dtype=np.int64)
 
 
 @inner
 def subjects(groups: SubjectGroups, patterns: Items, enough: int, marks: Counts) -> int:
-    """Count the subjects who have one of the `patterns`; may stop once there are `enough`."""
+    """Count the subjects who have at least one of the `patterns`.
+
+    The count may stop at `enough`.
+    """
     total = 0
     for p in patterns:
         total += groups.own[p]
@@ -77,7 +84,7 @@ def supports(groups: SubjectGroups) -> Counts:
 
 @compile_kernel
 def lacking(groups: SubjectGroups, everyone: int) -> Counts:
-    """Return how many of `everyone` have a row that lacks each feature."""
+    """Return, for each feature, how many of `everyone` have at least one row without it."""
     features = len(groups.column_starts) - 1
     rows, held = np.zeros(groups.n_shared, np.int64), np.zeros(groups.n_shared, np.int64)
     for subject in groups.shared:

@@ -1,4 +1,4 @@
-"""The bits of the label that one more feature reveals, and the rows that it makes unique."""
+"""Compute the information that one more feature reveals, and the rows that it makes unique."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Bits = NDArray[np.float64]
 
 @inner
 def times_log(count: int) -> float:
-    """Return count * log2(count), 0 for none."""
+    """Return count * log2(count), and 0 for a count of 0."""
     return count * np.log2(count) if count else 0.0
 
 
 @inner
 def bits_gained(leaving: Table, whole: Table) -> float:
-    """Return the bits, summed over rows, that a class's split reveals of its rows' labels."""
+    """Return the bits that splitting a class reveals about its labels, summed over the rows."""
     bits, leave, stay = 0.0, 0, 0
     for j in range(len(leaving)):
         left = whole[j] - leaving[j]
@@ -35,7 +35,7 @@ def bits_gained(leaving: Table, whole: Table) -> float:
 def information_gained(
     groups: SubjectGroups, of: Items, table: Table, sums: Table, features: Items
 ) -> Bits:
-    """Return how many bits each feature would add, summed over rows."""
+    """Return the bits that each feature would add, summed over the rows."""
     added = np.zeros(len(features))
     leaving = np.zeros(sums.shape, dtype=np.int64)
     for i in range(len(features)):
@@ -49,7 +49,7 @@ def information_gained(
 
 @compile_kernel
 def rows_alone(of: Items, holders: Items, first: Counts, last: Counts, rows: Counts) -> int:
-    """Count the rows in classes of one subject, once a feature's holders have left theirs.
+    """Count the rows in classes of one subject after a feature's holders leave their classes.
 
     `first`, `last` : (patterns,) the least and the greatest number of a subject with each pattern.
     """

@@ -1,4 +1,4 @@
-"""Maximal frequent itemsets, depth first, one step after another."""
+"""Mine maximal frequent itemsets depth first, in a search that can run in steps."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ Table = NDArray[np.int32]
 
 
 class MiningState(NamedTuple):
-    """The state of the search: at each depth the patterns, the head, and the items to add.
+    """The state of the search at each depth: patterns, current itemset and items to add.
 
-    `patterns[d, : held[d]]` contain `head[: heads[d]]`; `tail[d, : tails[d]]` are the items that
-    may still be added, `at[d]` the next. `stand` holds the depth, -1 when all is searched, and
-    whether it was entered. `found[: many]` are the largest maximal itemsets, `sizes` their sizes.
+    - `patterns[d, : held[d]]` : the patterns that contain the itemset `head[: heads[d]]`.
+    - `tail[d, : tails[d]]` : the items that may still be added. `at[d]` is the position of the
+      next.
+    - `stand` : the depth (-1 at the end), and whether it was entered.
+    - `found[: many]`, `sizes` : the largest maximal itemsets found, and their sizes.
     """
 
     patterns: Table
@@ -38,7 +40,7 @@ class MiningState(NamedTuple):
 
 @inner
 def with_each(groups: SubjectGroups, patterns: Items, marks: Counts) -> tuple[Counts, Counts]:
-    """Return how many of the patterns have each item too, and of how many subjects."""
+    """Return, for each item, how many of the patterns and how many of their subjects have it."""
     features = len(groups.column_starts) - 1
     holders = np.zeros(features, dtype=np.int64)
     counts = np.zeros(features, dtype=np.int64)
@@ -56,10 +58,11 @@ def with_each(groups: SubjectGroups, patterns: Items, marks: Counts) -> tuple[Co
 
 @inner
 def enter(groups: SubjectGroups, mining: MiningState, depth: int, k: int) -> None:
-    """Find the items that may be added at a depth; keep the head where it is maximal.
+    """Find the items that may be added at a depth, and record the itemset if it is maximal.
 
-    What all patterns have joins the head at once. Where the head and all items together cannot
-    be among the largest, or no item may follow, nothing is left to add.
+    Items that all patterns have join the itemset at once. The list of items to add is empty if no
+    item may follow. It is also empty if the itemset with all of these items cannot be among the
+    largest.
     """
     patterns = mining.patterns[depth, : mining.held[depth]]
     holders, counts = with_each(groups, patterns, mining.marks)
@@ -75,7 +78,7 @@ def enter(groups: SubjectGroups, mining: MiningState, depth: int, k: int) -> Non
             maximal = False
             missed = missed or holders[x] == len(
                 patterns
-            )  # then every set here can be enlarged by x
+            )  # every set found here could be enlarged by x
         elif holders[x] == len(patterns):
             mining.head[mining.heads[depth]] = x
             mining.heads[depth] += 1
@@ -92,13 +95,13 @@ def enter(groups: SubjectGroups, mining: MiningState, depth: int, k: int) -> Non
 
 @inner
 def least_size(mining: MiningState) -> int:
-    """Return the size that a set must pass to be among the largest."""
+    """Return the size that an itemset must exceed to be among the largest."""
     return int(mining.sizes.min()) if mining.many[0] >= len(mining.sizes) else 0
 
 
 @inner
 def keep(mining: MiningState, size: int) -> None:
-    """Keep the head in the place of the smallest kept."""
+    """Record the itemset, in place of the smallest one if the store is full."""
     place = mining.many[0] if mining.many[0] < len(mining.sizes) else mining.sizes.argmin()
     mining.found[place, :size] = mining.head[:size]
     mining.sizes[place] = size
@@ -107,7 +110,7 @@ def keep(mining: MiningState, size: int) -> None:
 
 @compile_kernel
 def mine(groups: SubjectGroups, mining: MiningState, k: int, steps: int) -> int:
-    """Go on for up to `steps` itemsets; return how many were looked at."""
+    """Continue the search for at most `steps` itemsets. Return the number of examined itemsets."""
     done = 0
     while mining.stand[0] >= 0 and done < steps:
         depth = mining.stand[0]

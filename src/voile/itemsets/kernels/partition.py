@@ -1,7 +1,8 @@
-"""The partition by the shared features: they divide the patterns into *classes*.
+"""Divide the patterns into *classes* by the shared features.
 
-The patterns of a class look the same once published. The classes of some patterns can become
-small `SubjectGroups` of their own. Their items are the features' *ranks*, in the order of sharing.
+The patterns of a class are identical in the published features. The classes of some patterns can be
+turned into small `SubjectGroups`. Their items are *ranks*: the positions of the features in the
+order of sharing.
 """
 
 from __future__ import annotations
@@ -16,13 +17,17 @@ from voile.itemsets.kernels.rows import columns
 
 
 class SharedClasses(NamedTuple):
-    """The classes of the shared features; `sizes` has their number, and that of the features.
+    """The classes that the shared features define.
 
-    Pattern p belongs to class `of[p]`. Its ranks rise and begin at `ranks[starts[p]]`. A class
-    has the first `length[c]` ranks of pattern `lead[c]`, which may have left it since. So there are
-    few places to look at, however many patterns. `patterns[c]` and `weight[c]` count a class's
-    patterns and their own subjects. `place`, `moving` and `weighs` are scratch, one number a class,
-    with the values -1, 0 and 0 between calls. `marks` is the scratch of `subjects`.
+    - `of[p]` : the class of pattern p.
+    - `ranks[starts[p] :]` : the ranks of pattern p, in rising order.
+    - `lead[c]`, `length[c]` : class c has the first `length[c]` ranks of pattern `lead[c]`. That
+      pattern may have left the class since. This keeps the memory accesses few.
+    - `patterns[c]`, `weight[c]` : the number of patterns of a class, and their subjects by `own`.
+    - `sizes` : the number of classes and the number of shared features.
+    - `place`, `moving`, `weighs` : scratch with one number for each class. The values are -1, 0 and
+      0 between calls.
+    - `marks` : the scratch of `subjects`.
     """
 
     of: Items
@@ -48,7 +53,7 @@ def begin(groups: SubjectGroups, classes: SharedClasses) -> None:
 
 @inner
 def others(groups: SubjectGroups, holders: Items) -> Items:
-    """Return the patterns outside `holders`, which rise."""
+    """Return the patterns outside `holders`, which must be in rising order."""
     left = np.empty(len(groups.own) - len(holders), dtype=np.int32)
     n, at = 0, 0
     for p in range(len(groups.own)):
@@ -62,7 +67,7 @@ def others(groups: SubjectGroups, holders: Items) -> Items:
 
 @compile_kernel
 def share(groups: SubjectGroups, classes: SharedClasses, x: int) -> None:
-    """Share feature x: its holders leave their classes, where others stay behind."""
+    """Share feature x: its holders form new classes, unless all patterns of a class have x."""
     holders, rank = holders_of(groups, x), classes.sizes[1]
     before = np.empty(len(holders), dtype=np.int32)
     for i in range(len(holders)):
@@ -85,7 +90,7 @@ def share(groups: SubjectGroups, classes: SharedClasses, x: int) -> None:
 
 @inner
 def split_class(classes: SharedClasses, c: int) -> int:
-    """Make a class of the patterns that leave class c (`moving`, `weighs`); return its number."""
+    """Create a class of the patterns that leave class c (`moving`, `weighs`). Return its number."""
     new = classes.sizes[0]
     classes.sizes[0] += 1
     classes.patterns[new], classes.weight[new] = classes.moving[c], classes.weighs[c]
@@ -96,13 +101,13 @@ def split_class(classes: SharedClasses, c: int) -> int:
 
 @inner
 def tidy(classes: SharedClasses, c: int | np.int32) -> None:
-    """Put a class's scratch back."""
+    """Reset the scratch of a class."""
     classes.place[c], classes.moving[c], classes.weighs[c] = -1, 0, 0
 
 
 @inner
 def local(groups: SubjectGroups, classes: SharedClasses, members: Items) -> SubjectGroups:
-    """Return the classes of some patterns, the longest first, as groups of their own, of ranks."""
+    """Return the classes of some patterns as `SubjectGroups` of ranks, the longest first."""
     n = 0
     which = np.empty(len(members), dtype=np.int32)
     class_of = np.empty(min(len(members), classes.sizes[0]), dtype=np.int32)
@@ -135,7 +140,7 @@ def local(groups: SubjectGroups, classes: SharedClasses, members: Items) -> Subj
 
 @inner
 def longest_first(length: Items, of: Items, most: int) -> Items:
-    """Return some classes by their length, the longest first; none is longer than `most`."""
+    """Sort classes by their length, the longest first. No class may be longer than `most`."""
     begins = np.zeros(most + 2, dtype=np.int64)
     for c in of:
         begins[most - length[c] + 1] += 1
@@ -152,7 +157,7 @@ def longest_first(length: Items, of: Items, most: int) -> Items:
 def gather_subjects(
     groups: SubjectGroups, members: Items, which: Items, n: int
 ) -> tuple[Starts, Items]:
-    """Return the shared subjects of each of n classes; one may occur twice in a class."""
+    """Return the shared subjects of each of n classes. A subject may occur twice in one class."""
     starts = np.zeros(n + 1, dtype=np.int64)
     if groups.n_shared == 0:
         return starts, np.empty(0, dtype=np.int32)

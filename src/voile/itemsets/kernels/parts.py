@@ -1,4 +1,7 @@
-"""Search the rarest small itemsets depth first; count all items that extend one at once."""
+"""Search for the rarest small itemsets depth first.
+
+At each step, the itemsets with one more item are all counted at once.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ from voile.itemsets.kernels.groups import (
 
 @inner
 def count_held(groups: SubjectGroups, given: Items, after: int, counts: Counts) -> int:
-    """Count by `own` how many given patterns have each item above `after`; return their sum."""
+    """Count the given patterns that have each item above `after`, weighted by `own`.
+
+    The counts are written to `counts`. Returns the sum of `own` over all given patterns.
+    """
     counts[after + 1 :] = 0
     total = 0
     for q in given:
@@ -41,9 +47,14 @@ def rarest_item(
     some: Items,
     marks: Counts,
 ) -> tuple[int, int, int]:
-    """Find the item above `after` that the fewest subjects of the given patterns have, or lack.
+    """Find the item above `after` that the fewest subjects of the given patterns have (or lack).
 
-    Returns its subjects (`bound` if none has fewer), the item, and a pattern with its sign.
+    Absences are considered only if `signed`.
+
+    Returns
+    -------
+    The number of its subjects (`bound` if no item has fewer), the item, and a pattern that has the
+    item or lacks it. Item and pattern are -1 if no item has fewer than `bound` subjects.
     """
     item, witness = -1, -1
     total = count_held(groups, given, after, counts)
@@ -61,7 +72,7 @@ def rarest_item(
 
 @inner
 def least_of(wholes: Counts, given: Items) -> int:
-    """Return the least number of the patterns given."""
+    """Return the least value of `wholes` among the given patterns."""
     least = UNLIMITED
     for q in given:
         least = min(least, wholes[q])
@@ -81,17 +92,21 @@ def rarest_part(
 ) -> tuple[int, int, int]:
     """Find an itemset of at most `most` features that occurs for fewer than `bound` subjects.
 
-    Find the itemset of least support or, if `first`, any. If `signed`, absences are part of it too.
-    `wholes` are at most the support of each pattern as a whole: an itemset that only patterns of
-    enough have is skipped. Returns the support (or `bound`), how many features of `part` were
-    filled, and a pattern that has the itemset. This pattern shows which features are absent.
+    The itemset has the least support or, with `first`, is the first one found. If `signed`, an
+    itemset may also contain absences. `wholes` are lower bounds of the support of each whole
+    pattern. An itemset is skipped if all patterns that have it have enough subjects.
+
+    Returns
+    -------
+    The support (or `bound`), the number of features written to `part`, and a pattern that has the
+    itemset. This pattern shows which of the features are absent.
     """
     patterns, features = len(groups.own), len(groups.column_starts) - 1
     most = min(most, features)
     given, some = np.empty((most + 1, patterns), np.int32), np.empty(patterns, np.int32)
     given[0] = np.arange(patterns)
     n, counts = np.zeros(most + 1, np.int64), np.empty(features, np.int64)
-    path = np.full(most + 1, -1)  # for each depth 2 * feature, + 1 where it is absent
+    path = np.full(most + 1, -1)  # at each depth 2 * feature, plus 1 if it is absent
     n[0], depth, filled, witness = patterns, 0, 0, 0
     least = min(bound, subjects(groups, given[0], bound, marks))
     entered = most == 0

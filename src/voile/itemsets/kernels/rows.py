@@ -1,4 +1,4 @@
-"""Rows and columns of a 0/1 matrix: group equal rows, turn rows into columns."""
+"""Group equal rows of a 0/1 matrix, and convert its rows to columns."""
 
 from __future__ import annotations
 
@@ -30,9 +30,13 @@ def _same(a: Items, b: Items) -> bool:
 
 @compile_kernel
 def distinct(starts: Starts, items: Items) -> tuple[Items, Starts]:
-    """Return the number of each row's pattern, numbered as they first occur, and its first row.
+    """Number the distinct rows (patterns) in order of first occurrence.
 
-    Equal hashes are never trusted: the rows themselves are compared.
+    Hashes only speed up the search. Rows with equal hashes are still compared.
+
+    Returns
+    -------
+    The pattern of each row, and the first row of each pattern.
     """
     rows = len(starts) - 1
     bits = 1
@@ -65,7 +69,11 @@ def distinct(starts: Starts, items: Items) -> tuple[Items, Starts]:
 
 @compile_kernel
 def take(starts: Starts, items: Items, rows: Starts, place: Items) -> tuple[Starts, Items]:
-    """Return these rows, each item i as place[i], which should rise; items below 0 are left out."""
+    """Return the given rows with each item i renumbered as place[i].
+
+    `place` should rise, so that the items of a row stay in order. Items with a negative place are
+    removed.
+    """
     kept = np.zeros(len(rows) + 1, dtype=np.int64)
     for i in range(len(rows)):
         total = 0
@@ -85,7 +93,7 @@ def take(starts: Starts, items: Items, rows: Starts, place: Items) -> tuple[Star
 
 @compile_kernel
 def columns(starts: Starts, items: Items, features: int) -> tuple[Starts, Items]:
-    """Return, for each feature, the rows that hold it, in rising order."""
+    """Return the rows that have each feature, in rising order, as offsets and row numbers."""
     begins = np.zeros(features + 1, dtype=np.int64)
     for item in items:
         begins[item + 1] += 1

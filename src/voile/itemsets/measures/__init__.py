@@ -1,1 +1,1 @@
-"""What features are worth, how many people share them, and which may be published together."""
+"""Measure utility, anonymity and feasibility of sets of features."""

@@ -1,6 +1,6 @@
 """The AUC of two classifiers on published features, cross-validated by subject.
 
-Equal rows are learnt from and scored at once, so the cost follows the patterns.
+Equal rows are learned from and scored once, so the cost depends on the number of patterns.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ Learn = Callable[[Sparse, NDArray[np.bool_], Floats], Any]
 
 @dataclass(frozen=True, eq=False)
 class RocArea:
-    """An area under the ROC curve in [0, 1], chance .5: the mean of the (folds,) `areas`.
+    """An area under the ROC curve in [0, 1], the mean of the areas of the folds. Chance is .5.
 
-    `influence` : (subjects,) the change of the area by each subject.
-
-    The 95% interval is by the influence of each subject (LeDell, Petersen, van der Laan, Electronic
-    Journal of Statistics 2015).
+    `influence` : (subjects,) the influence of each subject on the area. `areas` : (folds,). The 95%
+        interval is computed from the influence of each subject (LeDell, Petersen, van der Laan,
+        Electronic Journal of Statistics 2015).
     """
 
     value: float
@@ -44,7 +43,7 @@ class RocArea:
     areas: Floats
 
     def mean(self, *, but: int | None = None) -> float:
-        """Return the mean area of all folds `but` one."""
+        """Return the mean area of all folds, without fold `but` if it is given."""
         return float(np.delete(self.areas, [] if but is None else but).mean())
 
     @property
@@ -56,17 +55,17 @@ class RocArea:
         return min(self.value + NORMAL * float(np.linalg.norm(self.influence)), 1.0)
 
     def leads(self, other: RocArea) -> bool:
-        """Whether it is above another on the same people, by more than the paired interval."""
+        """Return whether this area exceeds `other` by more than their paired interval."""
         half = NORMAL * float(np.linalg.norm(self.influence - other.influence))
         return self.value - other.value > half
 
 
 @dataclass(frozen=True)
 class AucLost:
-    """The share of the AUC above chance that is lost, and its 95% interval.
+    """The lost share of the AUC above chance, with its 95% interval.
 
-    0 if classifiers do as well as with all features, 1 if they are at chance; below 0 if
-    they do better.
+    0 means that classifiers do as well as with all features, 1 that they are at chance. The value
+    is negative if they do better.
     """
 
     value: float
@@ -75,9 +74,10 @@ class AucLost:
 
     @classmethod
     def of(cls, auc: RocArea, whole: RocArea) -> AucLost | None:
-        """Compare two sets of features on the same people; None if all features are at chance.
+        """Compare the AUC of some features with that of all features, on the same people.
 
-        The interval is paired: it uses each subject's influence on the ratio (delta method).
+        Returns None if all features together are not above chance. The interval is paired: it uses
+        each subject's influence on the ratio (delta method).
         """
         above = whole.value - CHANCE
         if whole.low <= CHANCE:
@@ -89,10 +89,11 @@ class AucLost:
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """Cross-validate classifiers on any features, with the same people in the same folds.
+    """Cross-validate classifiers on different features, with the same people in the same folds.
 
-    `sample` marks the rows that take part, with their `labels` and `fold`. `targets` are the
-    classes to separate from all others: the second of two, else each of `FOLDS` people or more.
+    `sample` marks the rows that take part. `labels` and `fold` belong to these rows. `targets` are
+    the classes to separate from all others. With two classes, it is the second. Otherwise, it is
+    each class with at least `FOLDS` people.
     """
 
     labels: RowLabels
@@ -109,9 +110,10 @@ class CrossValidation:
         *,
         most: int | None = MOST_ONES,
     ) -> CrossValidation | None:
-        """Deal the subjects to folds by their first row's class; None if a class is too small.
+        """Assign the subjects to folds, balanced by the class of each subject's first row.
 
-        If rows have more than `most` ones times classes, only a sample of the people is dealt.
+        Only a sample of the people takes part if the rows have more than `most` ones times classes.
+        Returns None if no class has at least `FOLDS` people, with as many outside it.
         """
         _, first = np.unique(rows.person, return_index=True)
         own = labels.number[first]
@@ -132,24 +134,24 @@ class CrossValidation:
         return cls(labels.among(sample), by_row[sample], tuple(targets.tolist()), sample)
 
     def __call__(self, rows: Incidence) -> dict[str, RocArea]:
-        """Return each classifier's AUC on projected rows, the mean of five folds.
+        """Return the AUC of each classifier on projected rows, the mean of five folds.
 
-        With more than two classes, it is the mean of each against all others. It is somewhat too
-        high if the features were chosen with every label in sight.
+        With more than two classes, it is the mean over the classes of the AUC against all others.
+        The estimate is somewhat too high if the features were chosen with the labels of all rows.
         """
         return self.measure_auc([rows] * FOLDS)
 
     def measure_auc(self, by_fold: Sequence[Incidence]) -> dict[str, RocArea]:
-        """Return each classifier's AUC on rows that may show other features for each fold."""
+        """Return the AUC of each classifier. The features of the rows may differ between folds."""
         shown = [self.select_sampled(rows) for rows in by_fold]
         return {name: self.auc(shown, learn) for name, learn in LEARNERS.items()}
 
     def select_sampled(self, rows: Incidence) -> Incidence:
-        """Return those of the rows that take part."""
+        """Return the rows that take part."""
         return rows if self.sample.all() else rows.among(self.sample)
 
     def find_fold(self, fold: int) -> NDArray[np.bool_]:
-        """Return which of all rows are in a fold."""
+        """Return a mask over all rows that marks the rows of a fold."""
         hidden = np.zeros(len(self.sample), dtype=np.bool_)
         hidden[self.sample] = self.fold == fold
         return hidden
@@ -160,13 +162,16 @@ class CrossValidation:
         return np.bincount(place, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
 
     def auc(self, shown: Sequence[Incidence], learn: Learn | None = None) -> RocArea:
-        """Return the AUC of a classifier that sees, for each fold, these rows; else logistic."""
+        """Return the AUC of a classifier on the rows given for each fold.
+
+        The default is logistic regression.
+        """
         areas, influence = [], np.zeros(len(self.fold))
         for fold, rows in enumerate(shown):
-            once = rows.n_subjects / rows.n_rows  # rows written twice are learnt from as if once
+            once = rows.n_subjects / rows.n_rows  # repeated rows count once
             tried, matrix, table = self.fold == fold, _matrix(rows), self._table(rows)
             for target in self.targets:
-                # Rows of the others and of the target: (2, patterns, folds).
+                # Counts of the other classes and of the target: (2, patterns, folds).
                 of = np.stack([table.sum(axis=1) - table[:, target], table[:, target]])
                 own = (self.labels.number[tried] == target).astype(np.int64)
                 rest = once * (of.sum(axis=2) - of[:, :, fold])
@@ -182,12 +187,12 @@ class CrossValidation:
 
 
 def figures(tried: Mapping[str, RocArea] | None) -> dict[str, float | None]:
-    """Return each classifier's AUC as ``auc_NAME``; None where nothing was tried."""
+    """Return the AUC of each classifier as ``auc_NAME``, or None without cross-validation."""
     return {f"auc_{name}": tried[name].value if tried else None for name in LEARNERS}
 
 
 def intervals(tried: Mapping[str, RocArea] | None) -> dict[str, float | None]:
-    """Return the ends of each 95% interval as ``auc_NAME_low`` and ``auc_NAME_high``."""
+    """Return the bounds of each 95% interval as ``auc_NAME_low`` and ``auc_NAME_high``."""
     return {
         f"auc_{name}_{end}": getattr(tried[name], end) if tried else None
         for name in LEARNERS
@@ -211,7 +216,7 @@ LEARNERS: Mapping[str, Learn] = {"svm": _svm, "logistic": _logistic}
 
 
 def _scores(learn: Learn, matrix: Sparse, of: Floats) -> Floats:
-    """Learn from (2, patterns) weights of the others and the target, and score every pattern."""
+    """Train on (2, patterns) weights of the other classes and the target; score every pattern."""
     if not matrix.shape[1]:
         return np.zeros(matrix.shape[0])
     from sklearn import config_context  # type: ignore[import-untyped]
@@ -219,16 +224,18 @@ def _scores(learn: Learn, matrix: Sparse, of: Floats) -> Floats:
     own, pattern = np.nonzero(of)
     quick = config_context(assume_finite=True, skip_parameter_validation=True)
     with quick, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # not converged is good enough to rank by
+        warnings.simplefilter("ignore")  # a model that has not converged still ranks well enough
         model = learn(matrix[pattern], own == 1, of[own, pattern])
     scores: Floats = (matrix @ model.coef_.T + model.intercept_).ravel()
     return scores
 
 
 def _area(scores: Floats, of: Counts) -> tuple[float, Floats]:
-    """Return the area under the ROC curve of (2, patterns) rows of the others and of the target.
+    """Return the area under the ROC curve, and the share of correctly ranked pairs of each pattern.
 
-    Also (2, patterns) the share of the other kind that each is ranked rightly against, ties half.
+    `of` : (2, patterns) counts of the other classes and of the target. The shares are (2,
+        patterns): for a row of either kind, the share of the other kind that it is ranked correctly
+        against. Ties count half.
     """
     _, rank = np.unique(scores, return_inverse=True)
     at = np.stack([np.bincount(rank, rows) for rows in of])
@@ -240,7 +247,7 @@ def _area(scores: Floats, of: Counts) -> tuple[float, Floats]:
 
 
 def _matrix(rows: Incidence) -> Sparse:
-    """Return the distinct rows as the classifiers take them: with 32-bit indices."""
+    """Return the distinct rows in the form that the classifiers require, with 32-bit indices."""
     from scipy import sparse
 
     shape = (len(rows.own), len(rows.features))

@@ -1,4 +1,6 @@
-"""Count the people who share an adversary's knowledge of a row: by containment, exactly, in parts.
+"""Count the people who share an adversary's knowledge of a row.
+
+The knowledge can be some of the items (containment), the exact row, or at most m items.
 
 Source: definitions 3-6 of Zhang, Mohammed, Dave, Al Hasan, "Feature Selection for Classification
 under Anonymity Constraint", Transactions on Data Privacy 2017. Also k^m-anonymity of Terrovitis,
@@ -21,19 +23,20 @@ from voile.itemsets.rows.labels import LabelsLike, RowLabels
 def anonymity(X: Any, features: Features | None = None) -> int:
     """Return AC(D), the largest k for which the rows are k-anonymous by containment (Def. 6).
 
-    The adversary knows some or all of the items that a person has, but not which items the person
-    lacks. At least AC(D) subjects have them all, whoever the person is.
+    The adversary knows some or all of a person's items, but not which items the person lacks. For
+    every person, at least AC(D) subjects have all of these items.
 
     Parameters
     ----------
     X : an `Incidence`, or input of `Incidence.of`.
-    features : the published features, as `Incidence.project` takes them; None for all.
+    features : the published features, in a form that `Incidence.project` accepts. None for all.
 
     Returns
     -------
-    Subjects, >= 1: the least `row_anonymity`. It is all of them if every row is empty.
+    A number of subjects, >= 1: the least `row_anonymity`. If every row is empty, it is the number
+    of all subjects.
 
-    Cost: O(ones) and, for each pattern of fewer subjects than the least so far, the rows of its
+    Cost: O(ones). Each pattern with fewer subjects than the least so far adds the rows of its
     rarest feature.
 
     >>> anonymity(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]]))
@@ -50,9 +53,10 @@ def anonymity(X: Any, features: Features | None = None) -> int:
 def row_anonymity(
     X: Any, features: Features | None = None, *, rows: NDArray[np.integer] | None = None
 ) -> NDArray[np.int64]:
-    """Return AC(e) of each row: how many subjects have a row that contains it (Def. 5).
+    """Return AC(e) of each row: the number of subjects with a row that contains it (Def. 5).
 
-    Its own subject is one of them. Parameters as `anonymity`; `rows` : numbers of those to count.
+    The row's own subject is counted too. The parameters are those of `anonymity`. `rows` : the row
+    numbers to count. None for all.
 
     >>> row_anonymity(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]])).tolist()
     [2, 2, 3, 4]
@@ -66,7 +70,7 @@ def row_anonymity(
 
 
 def containment_set(X: Any, row: int, features: Features | None = None) -> NDArray[np.intp]:
-    """Return CS(e): the rows that contain row number `row`, itself among them (Def. 3)."""
+    """Return CS(e): the rows that contain row number `row`, including that row itself (Def. 3)."""
     from voile.itemsets.kernels.containment import containers_of
 
     rows = _project_published(X, features)
@@ -76,7 +80,10 @@ def containment_set(X: Any, row: int, features: Features | None = None) -> NDArr
 
 
 def row_exact_anonymity(X: Any, features: Features | None = None) -> NDArray[np.int64]:
-    """Return how many subjects have the very same row; the least is k-anonymity's k (Def. 1)."""
+    """Return, for each row, the number of subjects with an identical row (Def. 1).
+
+    The least of them is the k of k-anonymity.
+    """
     rows = _project_published(X, features)
     return rows.sharing[rows.pattern]
 
@@ -86,8 +93,9 @@ def part_anonymity(
 ) -> int:
     """Return the largest k for which the rows are k^m-anonymous.
 
-    The adversary knows at most m items that a person has or, with `absences`, has or lacks. Cost:
-    the parts of at most m features of each pattern of fewer subjects than the least so far.
+    The adversary knows at most m items that a person has. With `absences`, the adversary may know
+    items that a person lacks as well. Cost: all itemsets of at most m features of each pattern with
+    fewer subjects than the least so far.
     """
     from voile.itemsets.kernels.parts import least_part_support
 
@@ -100,7 +108,10 @@ def part_anonymity(
 
 
 def label_diversity(X: Any, y: LabelsLike, features: Features | None = None) -> NDArray[np.int64]:
-    """Return for each row how many labels the rows containing it have; the least is l-diversity."""
+    """Return, for each row, the number of distinct labels of the rows that contain it.
+
+    The least of them is the l of l-diversity.
+    """
     from voile.itemsets.kernels.containment import pattern_diversity
 
     rows = _project_published(X, features)
@@ -116,7 +127,7 @@ def _least_diversity(rows: Incidence, labels: RowLabels) -> int:
 
 @dataclass(frozen=True)
 class FeatureExposure:
-    """The risk of some features: the least groups of subjects, unique and empty rows."""
+    """The disclosure risk of some features: sizes of the smallest groups, unique and empty rows."""
 
     subjects: int
     rows: int
@@ -131,7 +142,7 @@ class FeatureExposure:
 def exposure(
     X: Any, features: Features | None = None, y: LabelsLike | None = None
 ) -> FeatureExposure:
-    """Return every measure of the risk of some features; parameters as `anonymity`.
+    """Return every risk measure of some features. The parameters are those of `anonymity`.
 
     >>> exposure(np.array([[1, 1], [1, 1], [1, 0], [0, 0]]), features=[0], y=[0, 0, 1, 1])
     ... # doctest: +NORMALIZE_WHITESPACE

@@ -1,9 +1,9 @@
-"""Decide which features may be published together, and find the itemset that blocks another.
+"""Decide which features may be published together, and find the itemset that blocks a feature.
 
-A set S of features is k-anonymous by containment under one condition: every itemset within S that
-occurs has k subjects. A row's own itemset has the least support of all that it contains. So
-feasible sets are closed downwards. One more feature needs a check among its own rows alone, and
-a feature once refused stays refused.
+A set S of features is k-anonymous by containment if every itemset within S that occurs has at least
+k subjects. Among the itemsets that a row contains, the whole row has the least support. Every
+subset of a feasible set is therefore feasible. A new feature must be checked only in the rows that
+contain it. A refused feature stays refused.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Constraint:
 
     Parameters
     ----------
-    k : subjects, >= 1; 1 requires nothing.
-    m : maximum number of features known of a person, >= 1; None for no limit, and then the
-        constraint is k-anonymity by containment (with absences: exact k-anonymity).
+    k : number of subjects, >= 1. 1 requires nothing.
+    m : maximum number of features that the adversary knows of a person, >= 1. None for no limit:
+        the constraint is then k-anonymity by containment (with absences: exact k-anonymity).
     absences : whether the adversary also knows which items a person lacks.
 
     Raises
     ------
-    RequestError : k or m below 1.
+    RequestError : k or m is below 1.
     """
 
     k: int
@@ -52,7 +52,7 @@ class Constraint:
             raise RequestError("m must be at least 1", instead="leave it out for no limit")
 
     def check(self, incidence: Incidence) -> None:
-        """Refuse a constraint of more subjects than there are: not even the empty set meets it."""
+        """Raise RequestError if k exceeds the number of subjects. Even the empty set fails then."""
         if self.k > incidence.n_subjects:
             raise RequestError(
                 f"k is {self.k:,}, and there are {incidence.n_subjects:,} subjects",
@@ -60,7 +60,7 @@ class Constraint:
             )
 
     def count_reached(self, incidence: Incidence) -> int:
-        """Return the fewest subjects who share any knowledge of this adversary about a row."""
+        """Return the least number of subjects who match any of the adversary's knowledge."""
         if self.m is not None:
             return part_anonymity(incidence, self.m, absences=self.absences)
         if self.absences:
@@ -68,7 +68,10 @@ class Constraint:
         return anonymity(incidence)
 
     def candidates(self, incidence: Incidence) -> NDArray[np.intp]:
-        """Return the features that occur and may be published alone; refuse when none may."""
+        """Return the features that occur and may be published alone.
+
+        Raises InfeasibleError if there is none.
+        """
         least = self._least(incidence)
         if least.max() < self.k:
             raise InfeasibleError(
@@ -78,7 +81,7 @@ class Constraint:
         return np.flatnonzero(least >= self.k)
 
     def _least(self, incidence: Incidence) -> NDArray[np.int64]:
-        """Return the largest k that each feature meets alone; 0 where it does not occur."""
+        """Return the largest k that each feature meets alone (0 if it does not occur)."""
         if not self.absences:
             return incidence.supports
         from voile.itemsets.kernels.groups import lacking
@@ -90,7 +93,10 @@ class Constraint:
 
 @dataclass(frozen=True)
 class BlockingItemset:
-    """An itemset that occurs for too few: the feature kept out, others, and which are present."""
+    """An itemset with too few subjects.
+
+    `features` begins with the blocked feature. `present` marks the features that are present in it.
+    """
 
     features: tuple[int, ...]
     present: tuple[bool, ...]
@@ -98,12 +104,12 @@ class BlockingItemset:
 
 
 class FeasibleSet:
-    """Hold a set of features that meets a constraint, and decide which may join it.
+    """A growing set of features that meets a constraint.
 
-    It begins with the `given` features, which must meet it together. Each feature that joins
-    divides the patterns into further classes. A trial costs O(ones of the set in its rows). Each
-    class of fewer than k subjects adds the rows of its rarest feature, with m times O(set ** (m -
-    1)). With absences it examines all patterns. Memory: O(ones).
+    The set begins with the `given` features, which must meet the constraint together. Each feature
+    that joins divides the patterns into more classes. A test costs O(ones of the set in the
+    feature's rows). Each class of fewer than k subjects adds the rows of its rarest feature, or
+    with m O(set ** (m - 1)). With absences, a test examines all patterns. Memory: O(ones).
     """
 
     def __init__(self, incidence: Incidence, constraint: Constraint, given: ArrayLike = ()) -> None:
@@ -122,12 +128,12 @@ class FeasibleSet:
 
     @property
     def features(self) -> NDArray[np.int32]:
-        """The features of the set, in the order they joined."""
+        """The features of the set, in the order in which they joined."""
         return np.array(self._features, dtype=np.int32)
 
     @property
     def classes(self) -> NDArray[np.int32]:
-        """(patterns,) the class of each pattern: patterns that look the same are in one."""
+        """(patterns,) class of each pattern. Patterns that look the same are in one class."""
         return self._classes.of
 
     @property
@@ -135,7 +141,10 @@ class FeasibleSet:
         return self._groups, self._classes, self._rule
 
     def reset(self) -> None:
-        """Return to the features given; refuse them where they do not meet the constraint."""
+        """Reset the set to the given features.
+
+        Raises InfeasibleError if these do not meet the constraint.
+        """
         from voile.itemsets.kernels.partition import begin
 
         self._features: list[int] = []
@@ -146,20 +155,23 @@ class FeasibleSet:
             )
 
     def admits(self, feature: int) -> bool:
-        """Return whether a feature that is not in the set may join it."""
+        """Return whether a feature outside the set may join it."""
         from voile.itemsets.kernels.admission import may_share
 
         return bool(may_share(*self.parts, feature))
 
     def join(self, feature: int) -> None:
-        """Add a feature for which `admits` was true; it is not tried again."""
+        """Add a feature for which `admits` returned True. The feature is not tested again."""
         from voile.itemsets.kernels.partition import share
 
         share(self._groups, self._classes, feature)
         self._features.append(int(feature))
 
     def extend(self, order: ArrayLike, *, stop: bool = False) -> NDArray[np.int32]:
-        """Try features in order, and return those that joined; `stop` at the first that may not."""
+        """Add the features of `order` that may join, one after another, and return them.
+
+        With `stop`, the first refused feature ends the search.
+        """
         from voile.itemsets.kernels.admission import extend
 
         tried = np.ascontiguousarray(order, dtype=np.int32)
@@ -168,7 +180,7 @@ class FeasibleSet:
         return joined
 
     def join_first(self, order: NDArray[np.int32]) -> int:
-        """Add the first of some features that may join; return how many were refused."""
+        """Add the first feature of `order` that may join. Return the number of refused features."""
         from voile.itemsets.kernels.admission import extend
 
         joined, tried = extend(*self.parts, order, False, 1)
@@ -176,7 +188,7 @@ class FeasibleSet:
         return tried - len(joined)
 
     def blocker(self, feature: int) -> BlockingItemset | None:
-        """Return a least itemset that keeps a feature out, None when it may join."""
+        """Return a minimal itemset that blocks a feature, or None if the feature may join."""
         from voile.itemsets.kernels.blockers import blocker
 
         support, present, ranks, signs = blocker(*self.parts, feature)
@@ -189,7 +201,7 @@ class FeasibleSet:
         )
 
     def blockers(self) -> Iterator[BlockingItemset]:
-        """Yield a blocker for each feature that occurs and may not join."""
+        """Yield a blocking itemset for each feature that occurs and may not join."""
         left = np.flatnonzero(self.incidence.supports)
         for feature in np.setdiff1d(left, self.features).tolist():
             found = self.blocker(feature)

@@ -1,8 +1,8 @@
-"""Utilities: the worth of features for classification or, without labels, for coverage.
+"""Measure the utility of features for classification or, without labels, for coverage.
 
-A *modular* utility is a weight for each feature, added up; DistCnt and CM are functions of the
-whole set. Definitions 2, 8 and 9 of Zhang, Mohammed, Dave, Al Hasan, Transactions on Data Privacy
-2017, here for two classes or more.
+A *modular* utility is the sum of one weight for each feature. DistCnt and CM are functions of the
+whole set. Source: definitions 2, 8 and 9 of Zhang, Mohammed, Dave, Al Hasan, Transactions on Data
+Privacy 2017, extended here to two or more classes.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ Weights = NDArray[np.float64]
 
 
 def hamdist(X: Any, y: LabelsLike, features: Features | None = None) -> float:
-    """Return HamDist (Def. 8): on how many features two rows of unlike labels differ, on average.
+    """Return HamDist (Def. 8): the mean number of features in which rows of unlike labels differ.
 
-    Modular. It is largest for features that half the rows of every class hold, which do not
-    distinguish the classes: see `mutual_information`.
+    HamDist is modular. It is largest for features that half of the rows of every class have,
+    although these do not distinguish the classes. See `mutual_information`.
 
     Parameters
     ----------
     X : an `Incidence`, or input of `Incidence.of`.
-    y : (rows,) labels, of two classes or more; the mean is over all pairs of unlike labels.
-    features : the features that count, as `Incidence.project` takes them; None for all.
+    y : (rows,) labels of two or more classes. The mean is over all pairs of rows of different
+        labels.
+    features : the features to count, in a form that `Incidence.project` accepts. None for all.
 
     >>> hamdist(np.array([[1, 0], [1, 1], [0, 1]]), [0, 0, 1])
     1.5
@@ -41,9 +42,10 @@ def hamdist(X: Any, y: LabelsLike, features: Features | None = None) -> float:
 
 
 def distcnt(X: Any, y: LabelsLike, features: Features | None = None) -> float:
-    """Return DistCnt (Def. 9): the share of pairs of unlike labels that some feature distinguishes.
+    """Return DistCnt (Def. 9): the share of pairs of different labels that a feature distinguishes.
 
-    In [0, 1]; submodular: a feature adds the less, the more there are. Parameters as `hamdist`.
+    The value is in [0, 1]. It is submodular: the more features there are, the less another one
+    adds. The parameters are those of `hamdist`.
 
     >>> distcnt(np.array([[1, 0], [1, 1], [0, 1]]), [0, 0, 1])
     1.0
@@ -56,14 +58,17 @@ def distcnt(X: Any, y: LabelsLike, features: Features | None = None) -> float:
 def classification_metric(X: Any, y: LabelsLike, features: Features | None = None) -> float:
     """Return CM (Def. 2): the share of rows without the majority label of their group, in [0, 1).
 
-    No row is suppressed here, which would count as another.
+    The paper also counts suppressed rows. Here no row is suppressed.
     """
     rows, table = _count_published(X, y, features)
     return float(1 - table.max(axis=1).sum() / rows.n_rows)
 
 
 def hamdist_weights(X: Any, y: LabelsLike) -> Weights:
-    """Return (features,) the part of each in `hamdist`, in [0, 1]: the share of unlike pairs."""
+    """Return (features,) the weight of each feature in `hamdist`, in [0, 1].
+
+    The weight is the share of the pairs of different labels on which the feature differs.
+    """
     holders, sizes = _holders(X, y)
     differ = holders * (sizes.sum() - sizes - holders.sum(axis=1, keepdims=True) + holders)
     weights: Weights = differ.sum(axis=1) / unlike(sizes)
@@ -71,7 +76,7 @@ def hamdist_weights(X: Any, y: LabelsLike) -> Weights:
 
 
 def mutual_information(X: Any, y: LabelsLike) -> Weights:
-    """Return (features,) the bits that each feature alone reveals of the label."""
+    """Return (features,) the bits of the label that each feature alone reveals."""
     holders, sizes = _holders(X, y)
     rows = sizes.sum()
     bits = np.zeros(len(holders))
@@ -83,7 +88,7 @@ def mutual_information(X: Any, y: LabelsLike) -> Weights:
 
 
 def chi_squared(X: Any, y: LabelsLike) -> Weights:
-    """Return (features,) Pearson's chi-squared of each feature and the label, rows as the unit."""
+    """Return (features,) Pearson's chi-squared of each feature and the label, counted in rows."""
     holders, sizes = _holders(X, y)
     rows = sizes.sum()
     total = np.zeros(len(holders))
@@ -96,12 +101,12 @@ def chi_squared(X: Any, y: LabelsLike) -> Weights:
 
 
 def size(X: Any, y: LabelsLike | None = None) -> Weights:
-    """Return (features,) ones: the utility of a set is how many features it has."""
+    """Return (features,) ones. The utility of a set is then its number of features."""
     return np.ones(len(Incidence.of(X).features))
 
 
 def coverage(X: Any, y: LabelsLike | None = None) -> Weights:
-    """Return (features,) the share of all ones that each feature holds; no label is needed."""
+    """Return (features,) the share of all ones that each feature has. No label is needed."""
     rows = Incidence.of(X)
     ones = _per_feature(rows, np.bincount(rows.pattern)[:, None])[:, 0]
     weights: Weights = ones / max(ones.sum(), 1)
@@ -121,7 +126,13 @@ UTILITIES: Mapping[str, Callable[[Any, Any], Weights]] = {
 def weights_for(
     utility: str | ArrayLike, incidence: Incidence, labels: LabelsLike | None
 ) -> Weights:
-    """Return the weights of a modular utility by its name, or a user's own, checked."""
+    """Return the weights of a modular utility, given its name or the weights themselves.
+
+    Raises
+    ------
+    RequestError : the name is unknown, or the utility needs labels. The given weights have another
+        shape than (features,), or one of them is not finite.
+    """
     if isinstance(utility, str):
         if utility not in UTILITIES:
             raise RequestError(f"no utility {utility!r}", instead=nearest(utility, UTILITIES))
@@ -142,21 +153,21 @@ def weights_for(
 def _count_published(
     X: Any, y: LabelsLike, features: Features | None
 ) -> tuple[Incidence, NDArray[np.int64]]:
-    """Return the rows as published, and how many of each class have each pattern."""
+    """Return the rows as published, and the number of rows of each class with each pattern."""
     rows = Incidence.of(X)
     rows = rows if features is None else rows.project(features)
     return rows, RowLabels.of(y, rows.n_rows).table(rows)
 
 
 def _holders(X: Any, y: LabelsLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (features, classes) rows of each class that hold each feature; the classes' sizes."""
+    """Return (features, classes) counts of rows that have each feature, and the class sizes."""
     rows = Incidence.of(X)
     labels = RowLabels.of(y, rows.n_rows)
     return _per_feature(rows, labels.table(rows)), labels.sizes
 
 
 def _per_feature(rows: Incidence, table: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Sum a table of patterns over the holders of each feature."""
+    """Sum a table of patterns over the patterns that have each feature."""
     from voile.itemsets.kernels.gains import held_by_class
 
     return held_by_class(rows.groups, table)

@@ -1,1 +1,1 @@
-"""The paper's own and its rivals: Maximal, the greedy selectors, flipping, noisy releases."""
+"""Methods of the paper and its rivals: Maximal, greedy selectors, flipping and noisy releases."""

@@ -1,4 +1,4 @@
-"""Random flipping (RF), the rival that changes rows and leaves no column out."""
+"""Random flipping (RF), a rival method that changes rows and keeps all columns."""
 
 from __future__ import annotations
 
@@ -17,32 +17,33 @@ Sparse = Any  # a SciPy sparse array: SciPy has no types of its own
 
 
 class RandomFlipping(EstimatorParameters):
-    """Make the rows of k people equal, by flipping cells on which they differ.
+    """Make the rows of k people equal by flipping the cells in which they differ.
 
-    scikit-learn clones it and sets its parameters. It has no `transform`, since later rows have
-    no cluster.
-
-    Rows are clustered k at a time with those most like them. If rows of a cluster differ on a
-    column, all get the value of one randomly drawn row. Flips cannot be distinguished from
+    Rows are clustered k at a time with the most similar rows. If the rows of a cluster differ in a
+    column, all of them get the value of one randomly drawn row. Flips cannot be distinguished from
     original values.
+
+    scikit-learn can clone the estimator and set its parameters. It has no `transform`, because
+    later rows have no cluster.
 
     Parameters
     ----------
-    k : subjects, >= 1, whose rows are made equal.
+    k : number of subjects whose rows are made equal, >= 1.
 
     Attributes
     ----------
-    clusters_ : (rows,) int64, the cluster of each row, 0 and up; not for sharing.
+    clusters_ : (rows,) int64, the cluster of each row, from 0. Do not share it.
     flipped_ : the share of all cells that were flipped, in [0, 1].
 
-    Guarantee: every row is equal to those of k subjects or more, proved by construction: exact
-    k-anonymity, and so k-anonymity by containment. Column sums are kept in expectation.
+    Guarantee: every row is equal to the rows of at least k subjects, proved by construction. This
+    is exact k-anonymity, and therefore k-anonymity by containment. Column sums are preserved in
+    expectation.
 
     Cost: O(distinct rows / k) products of the matrix and a vector.
 
     Source: the rival RF of Zhang, Mohammed, Dave, Al Hasan, Transactions on Data Privacy 2017. It
-    uses the greedy k-member clustering of Byun, Kamra, Bertino, Li, DASFAA 2007. Information loss
-    is here the columns on which a cluster differs, times its rows.
+    uses the greedy k-member clustering of Byun, Kamra, Bertino, Li, DASFAA 2007. The information
+    loss of a cluster is here the number of columns in which it differs, times its number of rows.
 
     >>> rows = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 1, 1]])
     >>> flipping = RandomFlipping(k=2)
@@ -61,15 +62,16 @@ class RandomFlipping(EstimatorParameters):
         *,
         protective: ProtectiveRandom | None = None,
     ) -> Sparse:
-        """Return the rows with cells flipped, (rows, features) int8 CSR, in their order.
+        """Return the rows with flipped cells as (rows, features) int8 CSR, in the original order.
 
-        The order reveals each row's person: shuffle the rows with their labels before a release.
+        The order reveals the person of each row. Shuffle the rows with their labels before a
+        release.
 
         Parameters
         ----------
-        X : an `Incidence`, or input of `Incidence.of`; every row another subject's.
-        subjects : (rows,) the subject of each row; only to refuse several rows of one.
-        protective : the source of randomness; given in tests only.
+        X : an `Incidence`, or input of `Incidence.of`. Every row must belong to another subject.
+        subjects : (rows,) the subject of each row, used only to reject several rows of one subject.
+        protective : the source of randomness. Only tests pass it.
         """
         rows = Incidence.of(X, None, subjects)
         one_row_each(rows)
@@ -83,7 +85,7 @@ class RandomFlipping(EstimatorParameters):
 
 
 def one_row_each(rows: Incidence) -> None:
-    """Refuse several rows of one subject."""
+    """Raise RequestError if a subject has several rows."""
     if rows.n_subjects < rows.n_rows:
         raise RequestError(
             f"{rows.n_rows:,} rows are of {rows.n_subjects:,} subjects",
@@ -103,14 +105,14 @@ def patterns_of(rows: Incidence) -> Sparse:
 def cluster_rows(rows: Incidence, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the cluster of each row, by greedy k-member clustering (Byun et al., Fig. 3).
 
-    A cluster begins with the row farthest from the last cluster's first row. The very first begins
-    with the row farthest from a random one. Then the row joins that adds the fewest columns on
-    which the cluster differs. Remaining rows join the clusters with the least added loss. Equal
-    rows are drawn at random.
+    A cluster begins with the row farthest from the first row of the last cluster. The very first
+    cluster begins with the row farthest from a random row. Then the row is added that increases the
+    number of differing columns least. Leftover rows join the cluster with the least added loss.
+    Equal rows are drawn at random.
     """
     patterns = patterns_of(rows).astype(np.int32)
     order = rng.permutation(rows.n_rows)
-    order = order[np.argsort(rows.pattern[order], kind="stable")]  # equal rows side by side
+    order = order[np.argsort(rows.pattern[order], kind="stable")]  # equal rows are adjacent
     ends = np.cumsum(rows.own)
     clusters = np.full(rows.n_rows, -1, dtype=np.int64)
     left, count = rows.own.copy(), 0
@@ -131,7 +133,7 @@ def cluster_rows(rows: Incidence, k: int, rng: np.random.Generator) -> NDArray[n
 
 
 def _farthest(patterns: Sparse, p: int, left: NDArray[np.int64]) -> int:
-    """Return the pattern left that differs from p on most columns."""
+    """Return the pattern with unassigned rows that differs from p in most columns."""
     sizes = np.diff(patterns.indptr)
     distance = sizes - 2 * (patterns @ _row(patterns, p))
     return int(np.argmax(np.where(left > 0, distance, -patterns.shape[1] - 1)))
@@ -140,7 +142,7 @@ def _farthest(patterns: Sparse, p: int, left: NDArray[np.int64]) -> int:
 def _members(
     patterns: Sparse, first: int, left: NDArray[np.int64], k: int
 ) -> list[tuple[int, int]]:
-    """Return k rows as patterns with counts, begun with one of `first`; none is taken yet."""
+    """Return k rows as patterns with counts, starting with `first`. No row is assigned yet."""
     sizes = np.diff(patterns.indptr)
     some, every = _row(patterns, first), _row(patterns, first)
     taken = [(first, min(k, int(left[first])))]
@@ -148,7 +150,7 @@ def _members(
     free[first] = False
     need = k - taken[0][1]
     while need:
-        # |some or p| - |every and p|: the columns on which the cluster would differ.
+        # |some or p| - |every and p| is the number of columns in which the cluster would differ.
         differ = sizes - patterns @ (some + every)
         best = int(np.argmin(np.where(free, differ, np.iinfo(np.int64).max)))
         taken.append((best, min(need, int(left[best]))))
@@ -166,7 +168,7 @@ def _row(patterns: Sparse, p: int) -> NDArray[np.int32]:
 
 
 def _least_loss(matrix: Sparse, clusters: NDArray[np.int64], row: Sparse) -> int:
-    """Return the cluster whose information loss grows least when a row joins it."""
+    """Return the cluster whose information loss increases least when a row joins it."""
     held, sizes = _count_held(matrix, clusters)
     some, every = held.copy(), held.copy()
     some.data[:] = 1
@@ -178,7 +180,7 @@ def _least_loss(matrix: Sparse, clusters: NDArray[np.int64], row: Sparse) -> int
 
 
 def _count_held(matrix: Sparse, clusters: NDArray[np.int64]) -> tuple[Sparse, NDArray[np.int64]]:
-    """Return (clusters, features) how many rows of each cluster hold each column, and its size."""
+    """Return (clusters, features) counts of the rows with each column, and the cluster sizes."""
     from scipy import sparse
 
     rows = np.flatnonzero(clusters >= 0)

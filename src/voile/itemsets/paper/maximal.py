@@ -19,11 +19,12 @@ STEPS = 4096
 
 
 def explore(run: ItemsetsSearchRun) -> None:
-    """Mine the 20 largest maximal frequent itemsets, keep the one of most utility.
+    """Mine the 20 largest maximal frequent itemsets, and keep the one of the highest utility.
 
-    A frequent set is feasible, but not the reverse (Lemma 3 holds in one direction only). So
-    this method leaves out most feasible sets. It needs far longer than `greedy`: exponential in
-    the features at worst. An evaluation is one itemset examined.
+    A frequent set is feasible, but a feasible set need not be frequent (Lemma 3 holds in one
+    direction only). This method therefore misses most feasible sets. It takes far longer than
+    `greedy`: exponential in the number of features in the worst case. An evaluation is one examined
+    itemset.
     """
     from voile.itemsets.kernels.maximal import mine
 
@@ -48,7 +49,10 @@ def explore(run: ItemsetsSearchRun) -> None:
 
 
 def _begin(rows: Incidence, k: int) -> MiningState:
-    """Return a search that begins; no frequent itemset is longer than the k-th longest row."""
+    """Return the initial state of a search.
+
+    No frequent itemset is longer than the k-th longest row.
+    """
     from voile.itemsets.kernels.maximal import MiningState
 
     features, patterns = len(rows.features), len(rows.own)

@@ -1,4 +1,4 @@
-"""Differentially private releases: rivals that generate rows from noisy counts."""
+"""Differentially private releases: rival methods that generate rows from noisy counts."""
 
 from __future__ import annotations
 
@@ -20,30 +20,36 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 Counts = NDArray[np.int64]
 
-MOST_CELLS = 2**12  # of the frequency matrix: the vectors of zeros and ones of the chosen features
+MOST_CELLS = 2**12  # of the frequency matrix: one cell for each 0/1 vector of the chosen features
 
 
 @dataclass(frozen=True)
 class EpsilonSplit:
-    """How much of epsilon each pick and all marginals together use; together they use all of it."""
+    """The parts of epsilon used by each pick and by all marginals together.
+
+    They add up to epsilon.
+    """
 
     pick: float
     marginals: float
 
     @classmethod
     def of(cls, epsilon: float, picks: int) -> EpsilonSplit:
-        """Give half to the picks, each alike, and half to the marginals."""
+        """Use half of epsilon for the picks, in equal parts, and half for the marginals."""
         return cls(pick=epsilon / 2 / picks, marginals=epsilon / 2)
 
 
 def score_sensitivity(sizes: NDArray[np.int64]) -> float:
-    """Return how far one person's items can move a feature's HamDist, class sizes being public."""
+    """Return the largest change of a feature's HamDist by one person's items.
+
+    Class sizes are taken as public.
+    """
     pairs = (sizes.sum() ** 2 - (sizes**2).sum()) // 2
     return float((sizes.sum() - sizes.min()) / pairs)
 
 
 def by_laplace(scores: Floats, scale: float, picks: int, rng: np.random.Generator) -> Numbers:
-    """Pick the largest score under fresh Laplace noise, again and again (report noisy max)."""
+    """Repeatedly pick the largest score under fresh Laplace noise (report noisy max)."""
     left, picked = np.arange(len(scores)), []
     for _ in range(picks):
         best = int(np.argmax(scores[left] + rng.laplace(scale=scale, size=len(left))))
@@ -53,19 +59,22 @@ def by_laplace(scores: Floats, scale: float, picks: int, rng: np.random.Generato
 
 
 def by_exponential(scores: Floats, scale: float, picks: int, rng: np.random.Generator) -> Numbers:
-    """Pick repeatedly with chances as exp(score / scale), among those left: by Gumbel noise."""
+    """Repeatedly pick an unpicked feature with probability proportional to exp(score / scale).
+
+    All picks are drawn at once with Gumbel noise.
+    """
     noisy = scores + rng.gumbel(scale=scale, size=len(scores))
     return np.sort(np.argsort(-noisy)[:picks])
 
 
 def discrete_laplace(scale: float, size: tuple[int, ...], rng: np.random.Generator) -> Any:
-    """Draw whole numbers, each with a chance as exp(-|number| / scale)."""
+    """Draw integers, each with probability proportional to exp(-abs(integer) / scale)."""
     chance = -np.expm1(-1 / scale)
     return rng.geometric(chance, size) - rng.geometric(chance, size)
 
 
 class _PrivateRelease(ABC):
-    """Choose features with noise, release their noisy frequencies by class, and make rows up."""
+    """Choose features with noise, release their noisy frequencies by class, and generate rows."""
 
     def __init__(self, epsilon: float = 1.0, features: int = 10) -> None:
         self.epsilon = epsilon
@@ -79,12 +88,12 @@ class _PrivateRelease(ABC):
         *,
         protective: ProtectiveRandom | None = None,
     ) -> Sparse:
-        """Return made-up rows of the features chosen, int8 CSR, row i of class y[i].
+        """Return generated rows of the chosen features as int8 CSR. Row i is of class y[i].
 
-        X : an `Incidence`, or input of `Incidence.of`; every row another subject's.
-        y : (rows,) labels of two classes or more.
-        subjects : (rows,) the subject of each row; only to refuse several rows of one.
-        protective : the source of randomness; given in tests only.
+        X : an `Incidence`, or input of `Incidence.of`. Every row must belong to another subject.
+        y : (rows,) labels of two or more classes.
+        subjects : (rows,) the subject of each row, used only to reject several rows of one subject.
+        protective : the source of randomness. Only tests pass it.
         """
         rows = Incidence.of(X, None, subjects)
         one_row_each(rows)
@@ -106,7 +115,10 @@ class _PrivateRelease(ABC):
 
     @abstractmethod
     def _pick(self, scores: Floats, scale: float, rng: np.random.Generator) -> Numbers:
-        """Return the features chosen, rising; scale is 2 * sensitivity / pick's epsilon."""
+        """Return the chosen features in rising order.
+
+        `scale` is 2 * sensitivity / epsilon of a pick.
+        """
 
     def _check(self, width: int) -> None:
         if not 0 < self.epsilon < np.inf:
@@ -116,34 +128,37 @@ class _PrivateRelease(ABC):
 
 
 class LaplaceRelease(_PrivateRelease):
-    """Release made-up rows, of features chosen by their HamDist under Laplace noise.
+    """Release generated rows of features chosen by their HamDist with Laplace noise.
 
-    The adversary knows every row but one, the labels, and how rows are made up. The release reveals
-    hardly anything of the one row.
+    The adversary knows every row but one, the labels, and the method of generation. The release
+    reveals hardly anything about the one row.
 
-    Half of epsilon chooses: each pick is the largest HamDist under fresh noise. Half goes to the
-    frequency matrix of the chosen features. It counts the people of each class with each vector of
-    zeros and ones, plus discrete Laplace noise. Rows of each class then match its noisy
-    frequencies, negative ones taken as 0. More than 12 features have more than 4,096 vectors. Then
-    only the count of each feature by class is released with noise. Rows are drawn one feature
-    at a time, which loses the dependence between features.
+    Half of epsilon is used to choose features: each pick is the largest HamDist under fresh noise.
+    The other half is used for the frequency matrix of the chosen features. It counts the people of
+    each class with each 0/1 vector, plus discrete Laplace noise. Rows of each class are then
+    generated to match its noisy frequencies. Negative frequencies count as 0.
+
+    More than 12 features have more than 4,096 vectors. Then only the count of each feature by class
+    is released with noise. Rows are drawn one feature at a time, which loses the dependence between
+    features.
 
     Parameters
     ----------
-    epsilon : of the whole release, > 0; a second release of the same people adds its own.
-    features : how many to choose, >= 1; not to be read off the data.
+    epsilon : of the whole release, > 0. A second release of the same people adds its own epsilon.
+    features : number of features to choose, >= 1. Do not derive it from the data.
 
     Attributes
     ----------
-    features_ : (features,) the numbers of those chosen, rising.
-    frequencies_ : (2**features, classes) int64, the noisy frequency matrix; bit j of a row's
-        number is feature j of `features_`. None above 12 features.
-    rates_ : (features, classes) None up to 12 features; above, the noisy share of each class
-        with each feature, in [0, 1].
+    features_ : (features,) the numbers of the chosen features, rising.
+    frequencies_ : (2**features, classes) int64, the noisy frequency matrix. Bit j of a row's number
+        is feature j of `features_`. None above 12 features.
+    rates_ : (features, classes) the noisy share of each class with each feature, in [0, 1]. None
+        for up to 12 features.
 
-    Guarantee: epsilon-differential privacy of a person's items, proved; up to the rounding of
-    floating-point scores. **Labels and class sizes are taken as public**, and are not protected.
-    Another row of a person moves two frequencies by 1, or each of the counts by 1.
+    Guarantee: epsilon-differential privacy of a person's items, proved, up to the rounding of
+    floating-point scores. **Labels and class sizes are taken as public**, and are not protected. If
+    a person's row changes, two frequencies change by 1, or each of the counts by at most 1.
+
     Cost: O(ones + 2**features * classes).
 
     Source: the rival Laplace-DP of Zhang, Mohammed, Dave, Al Hasan, Transactions on Data Privacy
@@ -161,11 +176,11 @@ class LaplaceRelease(_PrivateRelease):
 
 
 class ExponentialRelease(_PrivateRelease):
-    """Release made-up rows, of features chosen by the exponential mechanism over HamDist.
+    """Release generated rows of features chosen by the exponential mechanism over HamDist.
 
-    Each pick has the chances that are as exp(pick's epsilon * HamDist / (2 * sensitivity)), among
-    those left (McSherry, Talwar, FOCS 2007). All else is as in `LaplaceRelease`. The rival
-    Exponential-DP of the same paper.
+    Each pick draws an unpicked feature with a probability proportional to exp(epsilon of the pick *
+    HamDist / (2 * sensitivity)) (McSherry, Talwar, FOCS 2007). All else is as in `LaplaceRelease`.
+    This is the rival Exponential-DP of the same paper.
 
     >>> rows, labels = np.repeat([[1, 0, 1], [0, 0, 1]], 500, axis=0), np.repeat([0, 1], 500)
     >>> ExponentialRelease(epsilon=5.0, features=1).fit_transform(rows, labels).shape
@@ -179,7 +194,10 @@ class ExponentialRelease(_PrivateRelease):
 def _noisy_rates(
     rows: Incidence, labels: RowLabels, features: Numbers, epsilon: float, rng: np.random.Generator
 ) -> Floats:
-    """Return (features, classes) noisy shares; a person moves each feature's count by 1 at most."""
+    """Return (features, classes) noisy shares.
+
+    A person changes each feature's count by at most 1.
+    """
     from voile.itemsets.kernels.gains import held_by_class
 
     counts = held_by_class(rows.groups, labels.table(rows))[features]
@@ -189,7 +207,7 @@ def _noisy_rates(
 
 
 def _draw_rows(rates: Floats, rng: np.random.Generator) -> Sparse:
-    """Draw (rows, features) cells at (features, rows) rates, a column at a time."""
+    """Draw (rows, features) cells with (features, rows) probabilities, one column at a time."""
     from scipy import sparse
 
     holders = [np.flatnonzero(rng.random(len(rate)) < rate) for rate in rates]
@@ -200,7 +218,7 @@ def _draw_rows(rates: Floats, rng: np.random.Generator) -> Sparse:
 
 
 def _count_vectors(rows: Incidence, labels: RowLabels, features: Numbers) -> Counts:
-    """Return (2**features, classes) rows of each class with each vector of the features."""
+    """Return (2**features, classes) counts of the rows with each 0/1 vector of the features."""
     table = labels.table(rows)
     vector = np.zeros(len(table), dtype=np.intp)
     for bit, x in enumerate(features):
@@ -213,7 +231,7 @@ def _count_vectors(rows: Incidence, labels: RowLabels, features: Numbers) -> Cou
 def _match_frequencies(
     frequencies: Counts, labels: RowLabels, features: int, rng: np.random.Generator
 ) -> Sparse:
-    """Return rows of each class, as many as it has, in proportion to its noisy frequencies."""
+    """Generate rows in proportion to the noisy frequencies of each class, and keep class sizes."""
     from scipy import sparse
 
     vectors = np.zeros(len(labels.number), dtype=np.intp)

@@ -1,7 +1,7 @@
 """The paper's greedy selectors, which stop at the first feature that may not join.
 
-Zhang, Mohammed, Dave, Al Hasan, Transactions on Data Privacy 2017, Algorithms 2 and 3, and their
-rivals. Each has a utility of its own.
+Source: Zhang, Mohammed, Dave, Al Hasan, Transactions on Data Privacy 2017, Algorithms 2 and 3, and
+the rivals of these. Each selector has its own utility.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ def hamdist(run: ItemsetsSearchRun) -> None:
 
 
 def distcnt(run: ItemsetsSearchRun) -> None:
-    """Add the feature that distinguishes most unlike pairs, while it may join (Algorithm 3).
+    """Repeatedly add the feature that distinguishes most pairs of different labels (Algorithm 3).
 
-    The printed loop condition is inverted, and has no rule for gains of 0. This search ends at the
-    first feature that may not join, or that adds nothing. Its set is worth at least 1 - 1/e of the
-    best set of as many features (Theorem 3). This does not bound the best feasible set.
+    The loop condition in the paper is inverted, and has no rule for gains of 0. This search ends at
+    the first feature that may not join, or that adds nothing. The utility of its set is at least 1
+    - 1/e of the best set of as many features (Theorem 3). This is no bound relative to the best
+    feasible set.
     """
     gain_greedily(run, skip=False)
 
 
 def cm(run: ItemsetsSearchRun) -> None:
-    """Add the feature that lowers the classification metric most (CM greedy)."""
+    """Repeatedly add the feature that lowers the classification metric most (CM greedy)."""
     settle_greedily(run)

@@ -1,1 +1,1 @@
-"""Sparse 0/1 rows: columns of items, where they come from, held once and never dense."""
+"""Sparse 0/1 rows: columns of items, their sources, and their sparse storage."""

@@ -1,7 +1,7 @@
-"""The form of a column of the role `items`: its features, and its released form.
+"""The form of a column with the role `items`: its features, and its format in a release.
 
-A form is learnt once from a source. It then reads any batch of its column. It writes the column in
-its original shape, with the chosen features only.
+A form is learned once from a source. It can then read any batch of its column. It writes the column
+in its original shape, with only the chosen features.
 """
 
 from __future__ import annotations
@@ -30,10 +30,12 @@ BETWEEN_WORDS = r"[^\p{L}\p{N}]+"
 
 @dataclass(frozen=True, eq=False)
 class FeatureCells(BriefRepr):
-    """Which of a form's features the rows of a batch have.
+    """The features that the rows of a batch have.
 
-    `row`, `code` : (ones,) the row and the feature's place in the form; pairs rise and are
-    distinct. `lost` : (rows,) the rows that hold a value which the form cannot read.
+    `row` and `code` : (ones,) the row and the feature's place in the form. The pairs are distinct
+        and in rising order.
+
+    `lost` : (rows,) True for the rows with a value that the form cannot read.
     """
 
     row: Integers
@@ -41,16 +43,16 @@ class FeatureCells(BriefRepr):
     lost: Mask
 
     def only(self, kept: Mask) -> FeatureCells:
-        """Return the cells of the features kept, by a boolean for each."""
+        """Return the cells of the features marked in the boolean array `kept`."""
         shown = kept[self.code]
         return FeatureCells(self.row[shown], self.code[shown], self.lost)
 
 
 @dataclass(frozen=True)
 class ColumnForm(BriefRepr, ABC):
-    """Read and write one column, with a feature for each of `values`, which are distinct.
+    """Read and write one column, with one feature for each of the distinct `values`.
 
-    `lacks` names the fault of a cell that it cannot read, and `remedy` the fix.
+    `lacks` describes a cell that the form cannot read, and `remedy` describes the fix.
     """
 
     shows = ("kind", "column")
@@ -63,7 +65,7 @@ class ColumnForm(BriefRepr, ABC):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The features' names: ``column=value``."""
+        """The names of the features: ``column=value``."""
         return tuple(f"{self.column}={value}" for value in self.values)
 
     @cached_property
@@ -76,29 +78,35 @@ class ColumnForm(BriefRepr, ABC):
 
     @abstractmethod
     def cells(self, array: pa.Array) -> FeatureCells:
-        """Return which features each row of the column has, without values that are no feature."""
+        """Return the features of each row of the column.
+
+        Values that are not features are ignored.
+        """
 
     @abstractmethod
     def write_column(self, cells: FeatureCells) -> pa.Array:
-        """Return the column, as it is released, with these cells and no others."""
+        """Return the column in its released format, with these cells and no others."""
 
     def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
-        """Return plain data that `form_of` reads back, of the features kept alone."""
+        """Return plain data for `form_of`, with the kept features only."""
         values = [v for x, v in enumerate(self.values) if kept is None or kept[x]]
         return {"column": self.column, "kind": self.kind, "values": values}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Self:
-        """Read back what `to_data` and JSON made, but for its kind."""
+        """Return a form from the output of `to_data`, also after a round trip through JSON.
+
+        The data must not include the kind.
+        """
         named: dict[str, Any] = {n: tuple(x) if isinstance(x, list) else x for n, x in data.items()}
         return cls(**named)
 
 
 @dataclass(frozen=True)
 class BinaryForm(ColumnForm):
-    """One feature, the column itself: 0 and 1, true and false, as numbers, booleans or text.
+    """One feature, the column itself, with 0 and 1 as numbers, booleans or text.
 
-    nulls_absent : whether the data holder takes a null for 0.
+    nulls_absent : whether a null counts as 0.
     """
 
     kind = "binary"
@@ -115,11 +123,14 @@ class BinaryForm(ColumnForm):
 
     @property
     def type(self) -> pa.DataType:
-        """Integers: however the source spelt them, a recipient sees 0 and 1."""
+        """Integers. The release contains 0 and 1, whatever the spelling in the source."""
         return pa.int8()
 
     def cells(self, array: pa.Array) -> FeatureCells:
-        """Read 1 as having the item; unless nulls are absent, a null may be an item."""
+        """Return the rows with a 1.
+
+        A null is a value that cannot be read, unless `nulls_absent`.
+        """
         if pa.types.is_string(array.type):
             text = pc.utf8_lower(pc.utf8_trim_whitespace(array))
             one, zero = (pc.is_in(text, pa.array(spelt)) for spelt in (ONE, ZERO))
@@ -133,7 +144,7 @@ class BinaryForm(ColumnForm):
         return FeatureCells(row, np.zeros(len(row), dtype=np.int64), ~read)
 
     def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
-        """Return plain data; the choice for nulls only where it was made."""
+        """Return plain data. It includes `nulls_absent` only if that is True."""
         data = super().to_data(kept)
         return {**data, "nulls_absent": True} if self.nulls_absent else data
 
@@ -146,17 +157,17 @@ class BinaryForm(ColumnForm):
 
 @dataclass(frozen=True)
 class CategoriesForm(ColumnForm):
-    """A feature for each value of a column; a null has none of them."""
+    """One feature for each value of a column. A null has no feature."""
 
     kind = "categories"
 
     def cells(self, array: pa.Array) -> FeatureCells:
-        """Look each value up; one that was never seen is not a feature."""
+        """Look up each value. A value that was not seen in learning is not a feature."""
         text = array.cast(pa.string()).dictionary_encode()
         return _look_up_values(np.arange(len(array)), text, self.value_array, len(array))
 
     def write_column(self, cells: FeatureCells) -> pa.Array:
-        """Write the value, and null where it is not one of those kept."""
+        """Write the value, or null if it is not among the kept ones."""
         place = np.full(len(cells.lost), -1, dtype=np.int64)
         place[cells.row] = cells.code
         return self.value_array.take(pa.array(place, mask=place < 0))
@@ -164,7 +175,7 @@ class CategoriesForm(ColumnForm):
 
 @dataclass(frozen=True)
 class IntervalsForm(CategoriesForm):
-    """A feature for each interval between `cuts`; a cut belongs to the interval above it."""
+    """One feature for each interval between `cuts`. A cut belongs to the interval above it."""
 
     kind = "intervals"
     lacks = "a value that is not a number"
@@ -173,13 +184,16 @@ class IntervalsForm(CategoriesForm):
 
     @classmethod
     def between(cls, column: str, cuts: tuple[float, ...]) -> IntervalsForm:
-        """Name the intervals between cuts, which rise."""
+        """Return a form with named intervals between the cuts, which must be in rising order."""
         names = [f"{cut:.15g}" for cut in cuts]
         inner = [f"{a} to below {b}" for a, b in pairwise(names)]
         return cls(column, (f"below {names[0]}", *inner, f"{names[-1]} and above"), cuts)
 
     def cells(self, array: pa.Array) -> FeatureCells:
-        """Find the interval; a null or NaN is in none, and text that is not a number is lost."""
+        """Find the interval of each number.
+
+        A null or NaN is in none, and text that is no number is lost.
+        """
         numbers, lost = numbers_of(array)
         row = np.flatnonzero(~np.isnan(numbers))
         return FeatureCells(row, np.searchsorted(self.cuts, numbers[row], side="right"), lost)
@@ -194,23 +208,26 @@ class IntervalsForm(CategoriesForm):
 
 @dataclass(frozen=True)
 class WordsForm(ColumnForm):
-    """A feature for each word of a text: a run of letters and digits, in lower case."""
+    """One feature for each word of a text: a run of letters and digits, in lower case."""
 
     kind = "words"
 
     def cells(self, array: pa.Array) -> FeatureCells:
-        """Find the words that are known; a null has none."""
+        """Find the known words. A null has none."""
         row, word = words_of(array)
         return _look_up_values(row, word, self.value_array, len(array))
 
     def write_column(self, cells: FeatureCells) -> pa.Array:
-        """Write each word once, in alphabetical order: the text's own is not released."""
+        """Write each word once, in alphabetical order.
+
+        The order of the original text is not released.
+        """
         return pc.binary_join(_lists(cells, self.value_array), " ")
 
 
 @dataclass(frozen=True)
 class ItemsForm(ColumnForm):
-    """A feature for each item of a column of lists, as transactions are read."""
+    """One feature for each item of a column of lists, such as transactions."""
 
     kind = "items"
     item: str
@@ -220,12 +237,12 @@ class ItemsForm(ColumnForm):
         return pa.list_(pa.type_for_alias(self.item))
 
     def cells(self, array: pa.Array) -> FeatureCells:
-        """Find the items that are known; a null, as a list or within one, is none."""
+        """Find the known items. A null list and a null in a list have no feature."""
         row, item = items_of(array)
         return _look_up_values(row, item, self.value_array, len(array))
 
     def write_column(self, cells: FeatureCells) -> pa.Array:
-        """Write the items in one order, each once."""
+        """Write each item once, always in the same order."""
         return _lists(cells, self.value_array.cast(pa.type_for_alias(self.item)))
 
     def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
@@ -234,7 +251,7 @@ class ItemsForm(ColumnForm):
 
 @dataclass(frozen=True)
 class LongItems(ItemsForm):
-    """As `ItemsForm`, of a long table: an item in each row, and the column of its record's id."""
+    """The items of a long table: one item in each row, with the column of record ids."""
 
     kind = "long"
     record: str
@@ -244,7 +261,7 @@ class LongItems(ItemsForm):
 
 
 def words_of(array: pa.Array) -> tuple[Integers, pa.DictionaryArray]:
-    """Return the row and the text of each word; each distinct text once."""
+    """Return the row and the text of each word, dictionary-encoded."""
     split = pc.split_pattern_regex(pc.utf8_lower(array), BETWEEN_WORDS)
     row, word = _flat(split)
     there = pc.not_equal(word, "")
@@ -252,7 +269,7 @@ def words_of(array: pa.Array) -> tuple[Integers, pa.DictionaryArray]:
 
 
 def items_of(array: pa.Array) -> tuple[Integers, pa.DictionaryArray]:
-    """Return the row and the text of each item; each distinct text once."""
+    """Return the row and the text of each item, dictionary-encoded."""
     row, item = _flat(array)
     encoded = item.dictionary_encode()
     texts = encoded.dictionary.cast(pa.string())
@@ -267,12 +284,12 @@ def _flat(lists: pa.Array) -> tuple[Integers, pa.Array]:
 def _look_up_values(
     row: Integers, text: pa.DictionaryArray, values: pa.Array, rows: int
 ) -> FeatureCells:
-    """Look values up, and keep each pair of row and value once."""
+    """Look up the values, and keep each pair of row and value once."""
     place = pc.index_in(text.dictionary, values).take(text.indices)
     known = _mask(place.is_valid())
     row, code = row[known], place.drop_null().to_numpy(zero_copy_only=False).astype(np.int64)
     pairs = row * max(len(values), 1) + code
-    if not (pairs[1:] > pairs[:-1]).all():  # as they are where each row's items rise
+    if not (pairs[1:] > pairs[:-1]).all():  # they already rise if the items of each row do
         row, code = np.divmod(np.unique(pairs), max(len(values), 1))
     return FeatureCells(row, code, np.zeros(rows, dtype=np.bool_))
 

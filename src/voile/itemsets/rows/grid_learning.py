@@ -1,4 +1,4 @@
-"""Learn the grid that a column of numbers or dates may be cut on: one pass."""
+"""Learn, in one pass, the grid of candidate split points of a column of numbers or dates."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from voile.itemsets.rows.scales import Kind, NumberScale, check_forms, find_text
 class GridLearner:
     """Read a column batch after batch, then return its grid.
 
-    Counts are numbers. A step that is declared is taken; one of dates counts months. There are at
-    `most` so many cuts. Memory: the distinct texts, or the numbers.
+    A column of counts is read as numbers. A declared step is used as it is. The step of a column of
+    dates is in months. The grid has at most `most` split points. Memory: the distinct texts, or all
+    numbers.
     """
 
     def __init__(
@@ -42,7 +43,10 @@ class GridLearner:
         self._check(type_)
 
     def add(self, array: pa.Array) -> None:
-        """Count a batch's texts, or store its numbers; what cannot be read is left out."""
+        """Count the texts of a batch, or store its numbers.
+
+        Values that cannot be read are ignored.
+        """
         if self._is_text:
             for one in pc.value_counts(array.drop_null()).to_pylist():
                 self._texts[one["values"]] += one["counts"]
@@ -50,7 +54,10 @@ class GridLearner:
             self._numbers.append(NumberScale(self._kind, whole=True).numbers(array)[0])
 
     def form(self) -> GridForm:
-        """Return the candidate cuts; none of a column of one number, or of none."""
+        """Return the form with the candidate split points.
+
+        There are none if the column has fewer than two distinct numbers.
+        """
         forms = self._forms
         if self._is_text and not forms:
             forms = find_text_forms(self.column, self._kind, self._texts, self._missing)
@@ -68,7 +75,7 @@ class GridLearner:
         )
 
     def _count_numbers(self, scale: NumberScale) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the distinct numbers, rising, and how many rows have each."""
+        """Return the distinct numbers in rising order, and the number of rows with each."""
         if self._is_text:
             read, _ = scale.numbers(pa.array(list(self._texts), pa.string()))
             times = np.array(list(self._texts.values()), dtype=np.int64)

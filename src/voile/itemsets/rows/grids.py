@@ -1,9 +1,9 @@
-"""A grid of round numbers: cuts of a column lie on it.
+"""A grid of round numbers on which the split points of a column are placed.
 
-A cut at a person's value, or halfway between two people's values, would reveal them. So cuts are
-multiples of a step. The number of rows between two multiples decides which multiples are
-candidates, not the rows' places between them. If every value moves within its cell of the grid, the
-candidates stay the same.
+A split point at a person's value, or halfway between two people's values, would reveal them. Split
+points are therefore multiples of a step. The candidates depend only on the number of rows between
+multiples, not on the positions of the rows between them. If every value moves within its cell of
+the grid, the candidates stay the same.
 """
 
 from __future__ import annotations
@@ -31,14 +31,17 @@ MONTHS = ((120, 0), (60, 0), (12, 0), (3, 0), (1, 0))
 
 @dataclass(frozen=True)
 class LadderStep:
-    """`size` times ten to the `power`: each step of a ladder divides the ones before it."""
+    """A step of `size` times ten to the `power`.
+
+    Each step of a ladder divides the steps before it.
+    """
 
     size: int
     power: int
 
     @classmethod
     def from_decimal(cls, step: Decimal) -> LadderStep:
-        """Read a step as a user declares it.
+        """Convert a step that a user declared.
 
         >>> LadderStep.from_decimal(Decimal("0.25")), LadderStep.from_decimal(Decimal(500))
         (LadderStep(size=25, power=-2), LadderStep(size=5, power=2))
@@ -49,7 +52,7 @@ class LadderStep:
         return cls(int("".join(map(str, digits))), power)
 
     def multiples(self, places: NDArray[np.integer] | Floats) -> Floats:
-        """Return the multiples at these places, each the nearest float to the decimal."""
+        """Return the multiples at these places, each the float nearest to the decimal."""
         scaled = np.asarray(places, dtype=np.float64) * self.size
         found: Floats = scaled * 10.0**self.power if self.power >= 0 else scaled / 10.0**-self.power
         return found
@@ -64,15 +67,16 @@ class LadderStep:
 
 
 def ladder(*, dates: bool, whole: bool) -> Iterator[LadderStep]:
-    """Yield the steps to try, the coarsest first, down to one where numbers are whole."""
+    """Yield the steps to try, the coarsest first. For whole numbers, the last step is 1."""
     steps = MONTHS if dates else NUMBERS
     return (LadderStep(size, power) for size, power in steps if power >= 0 or not whole)
 
 
 def find_step(numbers: Floats, counts: Integers, *, dates: bool, whole: bool) -> LadderStep:
-    """Return the coarsest step that sees the middle nine tenths of the rows in 20 cells or more.
+    """Return the coarsest step that divides the middle 90% of the rows into at least 20 cells.
 
-    `numbers` rise, and are distinct. Where one number has the middle to itself, it is left out.
+    `numbers` are distinct and in rising order. If a single number fills the middle, it is ignored.
+    The finest step is returned if no step suffices.
     """
     low, high = _middle(numbers, counts)
     if low == high:
@@ -88,10 +92,11 @@ def find_step(numbers: Floats, counts: Integers, *, dates: bool, whole: bool) ->
 def candidates(
     numbers: Floats, counts: Integers, step: LadderStep, *, most: int = MOST_CUTS
 ) -> tuple[float, ...]:
-    """Return at `most` so many multiples of the step, with about as many rows between two of them.
+    """Return at most `most` multiples of the step, with similar numbers of rows between them.
 
-    A cell counts for no more than half of the rows between two cuts. So the others are divided
-    too if many rows have one number. The cut between two filled cells is the roundest multiple.
+    A cell counts for at most half of the rows between two split points. The other rows are
+    therefore divided too if many rows have the same number. The split point between two occupied
+    cells is the roundest multiple.
 
     >>> ages = np.array([17.0, 18.0, 30.0, 64.0])
     >>> candidates(ages, np.array([1, 1, 1, 1]), LadderStep(1, 0))

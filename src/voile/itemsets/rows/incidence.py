@@ -1,4 +1,4 @@
-"""Sparse 0/1 rows: equal rows are stored once, and never as a dense matrix."""
+"""Sparse 0/1 rows. Equal rows are stored once, and never as a dense matrix."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ Features = Sequence[str] | NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Incidence:
-    """Hold which rows have which features; build one with `Incidence.of`.
+    """The features of each row, in sparse form. Create one with `Incidence.of`.
 
-    Equal rows are one *pattern*, compared item by item. A row's support is the number of
-    distinct subjects with at least one row that contains it, and every k counts subjects so. A
-    subject's rows are not joined: an item of one row and an item of another are together in
-    none. Without subjects every row is a subject of its own.
+    Equal rows form one *pattern*. Rows are compared item by item. The support of a row is the
+    number of distinct subjects with at least one row that contains it. Every k counts subjects in
+    this way. The rows of a subject are not joined: an item of one row and an item of another do not
+    occur together. Without subjects, every row is a subject of its own.
 
     Parameters
     ----------
     features : the names, distinct.
-    starts, items : (patterns + 1,) int64 and (ones,) int32, the features of each pattern,
-        rising (CSR).
-    column_starts, holders : (features + 1,) int64 and (ones,) int32, the patterns that hold
-        each feature, rising (CSC).
-    pattern, subject : (rows,) the pattern of each row; the number of its subject, or None.
-    own : (patterns,) int64, subjects who have this pattern and no other.
-    shared_starts, shared : (patterns + 1,) int64 and int32, the numbers of those who have others
-        too, of `n_shared`.
-    n_subjects : distinct subjects.
+    starts, items : (patterns + 1,) int64 and (ones,) int32, the features of each pattern, rising
+        (CSR).
+    column_starts, holders : (features + 1,) int64 and (ones,) int32, the patterns with each
+        feature, rising (CSC).
+    pattern, subject : (rows,) the pattern of each row, and the number of its subject or None.
+    own : (patterns,) int64, the number of subjects who have this pattern and no other.
+    shared_starts, shared : (patterns + 1,) int64 and int32, the numbers of the subjects who have
+        other patterns too. There are `n_shared` of them.
+    n_subjects : the number of distinct subjects.
     """
 
     features: tuple[str, ...]
@@ -63,20 +63,20 @@ class Incidence:
     def of(
         cls, X: Any, features: Sequence[str] | None = None, subjects: ArrayLike | None = None
     ) -> Incidence:
-        """Read a matrix of zeros and ones; O(rows + features + ones) in time and memory.
+        """Read a matrix of zeros and ones, in O(rows + features + ones) time and memory.
 
         Parameters
         ----------
         X : (rows, features) SciPy sparse matrix, NumPy array, or pandas, Polars or Arrow frame, of
             0 and 1 or booleans. An Incidence is returned as it is.
-        features : a name for each column; None for the frame's, else x0, x1, ...
-        subjects : (rows,) the subject of each row; each row its own where None.
+        features : a name for each column. None for the names of the frame, or x0, x1, ...
+        subjects : (rows,) the subject of each row. If None, each row is a subject of its own.
 
         Raises
         ------
-        RequestError : an empty matrix, or two equal names. Also values other than 0 and 1: the
-            message has their count, and the row and column of the first, never the value. Also
-            missing subjects, or another number of subjects than rows.
+        RequestError : the matrix is empty, or two names are equal. A value is neither 0 nor 1: the
+            message contains the number of such values and the position of the first, never the
+            value. A subject is missing, or the number of subjects is not the number of rows.
 
         >>> data = Incidence.of(np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1]]))
         >>> data
@@ -105,47 +105,51 @@ class Incidence:
 
     @property
     def n_rows(self) -> int:
-        """Rows as they came, repetitions included."""
+        """The number of rows, including repeated rows."""
         return len(self.pattern)
 
     def subjects_of(self, rows: NDArray[np.intp]) -> list[int]:
-        """Return the number of each row's subject."""
+        """Return the number of the subject of each given row."""
         numbers: list[int] = self.person[rows].tolist()
         return numbers
 
     @cached_property
     def person(self) -> NDArray[np.int64]:
-        """(rows,) the number of each row's subject; without subjects each row is its own."""
+        """(rows,) number of the subject of each row.
+
+        Without subjects, it is the number of the row.
+        """
         return np.arange(self.n_rows) if self.subject is None else self.subject
 
     @cached_property
     def supports(self) -> NDArray[np.int64]:
-        """(features,) how many subjects have each feature."""
+        """(features,) number of subjects with each feature."""
         from voile.itemsets.kernels.groups import supports
 
         return supports(self.groups)
 
     @property
     def sharing(self) -> NDArray[np.int64]:
-        """(patterns,) how many subjects have each pattern."""
+        """(patterns,) number of subjects with each pattern."""
         return self.own + np.diff(self.shared_starts)
 
     @property
     def longest_first(self) -> NDArray[np.intp]:
-        """(patterns,) their numbers, those with the most features first."""
+        """(patterns,) numbers of the patterns, sorted by falling number of features."""
         return np.argsort(-np.diff(self.starts), kind="stable")
 
     @property
     def groups(self) -> SubjectGroups:
-        """The arrays as the kernels read them."""
+        """The arrays in the form that the kernels require."""
         from voile.itemsets.kernels.groups import SubjectGroups
 
         return SubjectGroups(*(getattr(self, name) for name in SubjectGroups._fields))
 
     def project(self, features: Features) -> Incidence:
-        """Return the rows with some features only, in the columns' order; O(rows + ones).
+        """Return the rows with only some features, in the order of the columns, in O(rows + ones).
 
-        `features` are names, numbers, or a boolean for each; none is allowed, and empties all rows.
+        `features` are names, numbers, or one boolean for each feature. An empty selection is
+        allowed, and makes all rows empty.
         """
         from voile.itemsets.kernels.rows import distinct, take
 
@@ -160,7 +164,7 @@ class Incidence:
         return _build_incidence(starts, items, names, merged[self.pattern], self.subject)
 
     def among(self, rows: NDArray[np.bool_]) -> Incidence:
-        """Return some of the rows, with every feature; O(rows + ones)."""
+        """Return some of the rows, with every feature, in O(rows + ones)."""
         from voile.itemsets.kernels.rows import take
 
         kept, pattern = np.unique(self.pattern[rows], return_inverse=True)
@@ -172,7 +176,10 @@ class Incidence:
         return _build_incidence(starts, items, self.features, pattern.astype(np.int32), subject)
 
     def arrange_features(self, order: NDArray[np.intp]) -> Incidence:
-        """Return the same rows with the features in another order, each once."""
+        """Return the same rows with the features in another order.
+
+        `order` contains each feature once.
+        """
         from voile.itemsets.kernels.rows import columns
 
         held = [self.holders[slice(*self.column_starts[x : x + 2])] for x in order]
@@ -188,7 +195,7 @@ class Incidence:
         )
 
     def numbers(self, features: Features) -> NDArray[np.intp]:
-        """Return the features' numbers, rising; `features` as in `project`."""
+        """Return the numbers of the features in rising order. `features` is as in `project`."""
         if len(features) and isinstance(features[0], str):
             place = {name: x for x, name in enumerate(self.features)}
             for name in features:
@@ -212,7 +219,10 @@ class Incidence:
 
 
 def _binary_rows(X: Any, features: Sequence[str] | None) -> tuple[Starts, Items, int]:
-    """Return starts, rising items and the number of columns; refuse values but 0 and 1."""
+    """Return the row offsets, the rising items and the number of columns of a matrix.
+
+    Raises RequestError if the matrix is empty, or if a value is neither 0 nor 1.
+    """
     from scipy import sparse
 
     matrix = X.tocsr() if sparse.issparse(X) else sparse.csr_array(_two_dimensional(X))
@@ -272,9 +282,10 @@ def _number_subjects(subjects: ArrayLike | None, rows: int) -> Starts | None:
 
 
 def number_values(values: NDArray[Any]) -> tuple[Starts, NDArray[np.intp]]:
-    """Return each value's place among the distinct ones, objects by their texts, and which lack.
+    """Return the place of each value among the distinct values, and where values are missing.
 
-    None, NaN and pandas' values for them lack; where any does, the places mean nothing.
+    Objects are compared as text. None, NaN and the missing values of pandas are missing. If there
+    are any, the places are undefined.
     """
     if values.dtype != object:
         return _places(values), np.flatnonzero(values != values)
@@ -337,7 +348,7 @@ def _build_incidence(
 def _shares(
     pattern: Items, subject: Starts, patterns: int, n_subjects: int
 ) -> tuple[Starts, Starts, Items, int]:
-    """Separate the subjects of one pattern, who can be added up, from those of several."""
+    """Separate the subjects with one pattern, who can be added up, from those with several."""
     pairs = np.unique(pattern.astype(np.int64) * n_subjects + subject)
     patterns_of, subject_of = np.divmod(pairs, n_subjects)
     several = np.bincount(subject_of, minlength=n_subjects) > 1

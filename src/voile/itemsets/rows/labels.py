@@ -1,4 +1,4 @@
-"""The class label of each row, and how many rows of each class a pattern has."""
+"""The class label of each row, and the number of rows of each class with a pattern."""
 
 from __future__ import annotations
 
@@ -18,14 +18,21 @@ MOST_CLASSES = 50
 
 @dataclass(frozen=True, eq=False)
 class RowLabels:
-    """Hold the class of each row, `number`, and the rows of each of 2 to 50 classes, `sizes`."""
+    """The class of each row (`number`), and the number of rows of each class (`sizes`).
+
+    There are 2 to 50 classes.
+    """
 
     number: NDArray[np.int64]
     sizes: NDArray[np.int64]
 
     @classmethod
     def of(cls, y: LabelsLike, rows: int) -> RowLabels:
-        """Read one label a row; refuse missing ones, a single class, and numbers not cut up."""
+        """Read one label for each row.
+
+        Raises RequestError if a label is missing, or if there are fewer than 2 or more than 50
+        classes.
+        """
         if isinstance(y, cls):
             return y
         values = np.asarray(y)
@@ -50,12 +57,15 @@ class RowLabels:
         return cls(number, sizes)
 
     def among(self, rows: NDArray[np.bool_]) -> RowLabels:
-        """Return the labels of some rows; a class that none of them has stays, with no row."""
+        """Return the labels of some rows.
+
+        The classes stay the same, even if none of the rows has them.
+        """
         number = self.number[rows]
         return RowLabels(number, np.bincount(number, minlength=len(self.sizes)).astype(np.int64))
 
     def table(self, incidence: Incidence) -> NDArray[np.int64]:
-        """Return (patterns, classes) rows of each class with each pattern."""
+        """Return (patterns, classes) counts of the rows of each class with each pattern."""
         classes = len(self.sizes)
         keys = incidence.pattern.astype(np.int64) * classes + self.number
         counts = np.bincount(keys, minlength=len(incidence.own) * classes)
@@ -63,6 +73,6 @@ class RowLabels:
 
 
 def unlike(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the pairs of unlike labels within each row of (..., classes) counts."""
+    """Return the number of pairs of different labels within each row of (..., classes) counts."""
     pairs: NDArray[np.int64] = (counts.sum(axis=-1) ** 2 - (counts**2).sum(axis=-1)) // 2
     return pairs

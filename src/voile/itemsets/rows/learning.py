@@ -1,4 +1,4 @@
-"""Learn the form of a source's columns of items: one pass, distinct values only."""
+"""Learn the form of a source's columns of items in one pass, from their distinct values."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ class ItemSettings(BaseModel):
 class FormLearner:
     """Read a column batch after batch, then return its form.
 
-    Lists are items. Without a setting, booleans and numbers are 0 and 1, and so is text of only
-    these. Other text has a feature for each category, unless a list is in it. Memory: the
-    distinct values; for quantiles, the numbers.
+    A list contains items. Without a setting, booleans and numbers must be 0 and 1. Text with no
+    other values is read in the same way. Other text has a feature for each category, unless it
+    contains JSON lists or objects. Memory: the distinct values, or all numbers for quantiles.
     """
 
     def __init__(self, column: str, type_: pa.DataType, settings: ItemSettings) -> None:
@@ -119,7 +119,7 @@ class FormLearner:
         return forms.CategoriesForm(self.column, self._sort_seen())
 
     def _declared_kind(self) -> str | None:
-        """Return the kind that type and settings give; None where the values decide."""
+        """Return the kind that type and settings determine, or None if it depends on the values."""
         type_, settings = self._type, self._settings
         text = pa.types.is_string(type_)
         number = pa.types.is_integer(type_) or pa.types.is_floating(type_)
@@ -165,7 +165,7 @@ class FormLearner:
 
 
 def _choose_cut(below: float, above: float) -> float:
-    """Return a cut that separates the same people as one of their values would, but is none."""
+    """Return a split point above `below` and at most `above`. It is nobody's value if possible."""
     if not np.isfinite([below, above]).all():
         return float(above)
     cut = float(roundest_decimal(*(Decimal(repr(float(end))) for end in (below, above))))
@@ -190,7 +190,7 @@ def learn(
     types: Mapping[str, pa.DataType],
     settings: Mapping[str, Mapping[str, Any]],
 ) -> tuple[forms.ColumnForm, ...]:
-    """Return the form of each column of items, in the order of their settings."""
+    """Return the form of each column of items, in the order of the settings."""
     learners = [
         _learner(name, types[name], ItemSettings.check_settings(name, asked))
         for name, asked in settings.items()

@@ -1,7 +1,7 @@
-"""Long tables: a record is many rows, each with an item and the record's id.
+"""Long tables, in which a record has many rows, each with an item and the id of the record.
 
-RowReader, the rows of a record become one, with a list of its items. Writing, each item is a row
-again, under a number that the release gives the record.
+When such a table is read, the rows of a record become one row with a list of items. When it is
+written, each item becomes a row again. The release gives each record a new number.
 """
 
 from __future__ import annotations
@@ -32,14 +32,17 @@ RECORD = "record"
 
 @dataclass(frozen=True)
 class LongTable:
-    """The columns of a long table that hold its records' ids and their items."""
+    """The names of the columns of a long table that contain record ids and items."""
 
     record: str
     item: str
 
     @classmethod
     def said_by(cls, roles: Roles) -> LongTable | None:
-        """Find a long table in the roles; refuse ids that would leave with the release."""
+        """Return the long table that the roles declare, or None.
+
+        Raises RequestError if the settings contradict each other, or if the ids would be released.
+        """
         said = {name: roles.settings_of(name) for name in roles.of("items")}
         long = [name for name, settings in said.items() if RECORD in settings]
         if not long:
@@ -65,7 +68,7 @@ class LongTable:
         return cls(record, item)
 
     def mark_form(self, forms: tuple[ColumnForm, ...]) -> tuple[ColumnForm, ...]:
-        """Return the forms, with that of the items marked as a long table's."""
+        """Return the forms, with the form of the items marked as that of a long table."""
         return tuple(
             LongItems(form.column, form.values, form.item, self.record)
             if isinstance(form, ItemsForm) and form.column == self.item
@@ -75,12 +78,12 @@ class LongTable:
 
 
 class RecordsSource(Source):
-    """Show a long table with one row for each record, in the order of their ids.
+    """Present a long table as one row for each record, sorted by record id.
 
-    The column `item` holds lists, in no order; a null is no item. The other columns must agree in
-    all rows of a record. Each reading sorts the table, on disk where it is large: O(n log n) time;
-    memory follows the batch and the longest record. With `numbered`, the ids are a release's own
-    numbers: they sort as such, and are left out.
+    The column `item` contains lists, in no particular order. A null is not an item. The other
+    columns must agree in all rows of a record. Each reading sorts the table, on disk if it is
+    large, in O(n log n) time. Memory depends on the batch and the longest record. With `numbered`,
+    the ids are the numbers of a release: they are sorted as numbers, and are left out.
     """
 
     def __init__(self, source: Source, *, record: str, item: str, numbered: bool = False) -> None:
@@ -103,7 +106,7 @@ class RecordsSource(Source):
         self._source, self._record, self._item = source, record, item
         self._key = identifier(record)
         if numbered:
-            self._key = f"TRY_CAST({self._key} AS BIGINT)"  # text files hold them as text
+            self._key = f"TRY_CAST({self._key} AS BIGINT)"  # text files contain them as text
 
     def _read_batches(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         for batch in _whole_records(self._sort_rows(columns)):
@@ -131,7 +134,7 @@ class RecordsSource(Source):
     def _check_agreement(
         self, name: str, value: pa.Array, starts: NDArray[np.intp], number: pa.Array
     ) -> None:
-        """Refuse a record whose rows differ in a column that is not of items."""
+        """Raise RequestError if the rows of a record differ in a column other than the items."""
         if pa.types.is_nested(value.type):
             raise RequestError(
                 f"is {value.type}, which the rows of a record cannot be compared by",
@@ -149,7 +152,7 @@ class RecordsSource(Source):
             )
 
     def _sort_rows(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """Stream these columns by record, with the ids and the rows' numbers in the source."""
+        """Stream the columns sorted by record, with the ids and the row numbers in the source."""
         import duckdb
 
         asked = list(dict.fromkeys([self._record, *columns]))
@@ -169,9 +172,9 @@ class RecordsSource(Source):
 
 
 class RecordWriter(BatchWriter):
-    """Write lists of items as a long table: a row for each item, records numbered from 1.
+    """Write lists of items as a long table, with one row for each item and records numbered from 1.
 
-    A record without items is one row, whose item is null: no record is lost, nor its label.
+    A record without items is written as one row with a null item, so that its label is not lost.
     """
 
     def __init__(
@@ -212,7 +215,7 @@ class RecordWriter(BatchWriter):
 
 
 def open_released(source: Source, policy: Sequence[Mapping[str, Any]]) -> Source:
-    """Return a release with one row for each record, as its policy describes it."""
+    """Return a release with one row for each record, according to its policy."""
     long = _long_column(policy)
     return source if long is None else RecordsSource(source, **long, numbered=True)
 
@@ -233,7 +236,7 @@ def release_writer(
     escape: bool = False,
     dialect: TextDialect | None = None,
 ) -> BatchWriter:
-    """Open a release's writer: a long table where its policy names one."""
+    """Open the writer of a release. It writes a long table if the policy contains one."""
     long = _long_column(policy)
     if long is None:
         return open_writer(path, schema, force=force, escape=escape, dialect=dialect)
@@ -248,7 +251,7 @@ def _lists(items: pa.Array, starts: NDArray[np.intp]) -> pa.Array:
 
 
 def _whole_records(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Cut sorted batches again, so that each ends where a record does."""
+    """Regroup sorted batches so that each batch ends at the end of a record."""
     held: list[pa.RecordBatch] = []
     for batch in batches:
         last = int(_starts(batch.column("key"))[-1])

@@ -1,4 +1,4 @@
-"""Matrices of data frames with columns of 0 and 1."""
+"""Convert data frames of 0 and 1 to sparse matrices."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ Nulls: TypeAlias = Literal["refuse", "absent"]
 def frame_matrix(
     frame: Any, *, binarize: float | None = None, nulls: Nulls = "refuse"
 ) -> tuple[sparse.csc_array, tuple[str, ...]]:
-    """Return the ones of a data frame of 0 and 1, or booleans, and its columns' names.
+    """Return a data frame of 0 and 1, or booleans, as a sparse matrix with its column names.
 
-    binarize : numbers above it are 1, and others 0. nulls : whether a missing value is 0.
+    binarize : numbers above this value are 1, and others 0.
+    nulls : "refuse" to raise an error for a missing value, "absent" to read it as 0.
     """
     from scipy import sparse
 
@@ -44,9 +45,10 @@ def frame_matrix(
 
 
 def find_ones(X: Any, binarize: float | None, nulls: Nulls) -> Any:
-    """Return a matrix with its numbers above `binarize` as 1, and missing values as 0 if asked.
+    """Return a matrix of 1 for the numbers above `binarize`, with missing values as 0 on request.
 
-    Raises RequestError: a threshold below 0 for a sparse matrix, which would fill it with ones.
+    Without `binarize`, the numbers stay the same. Raises RequestError for a negative threshold and
+    a sparse matrix, because it would fill the matrix with ones.
     """
     is_sparse = hasattr(X, "nnz")
     if nulls == "absent" and hasattr(X, "fillna"):
@@ -67,7 +69,7 @@ def find_ones(X: Any, binarize: float | None, nulls: Nulls) -> Any:
 def _holders(
     name: str, column: pa.ChunkedArray, binarize: float | None, nulls: Nulls
 ) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the rows that have a column's item, or refuse other values than 0 and 1."""
+    """Return the rows in which a column is 1. Raise RequestError for values other than 0 and 1."""
     type_, types = column.type, pa.types
     array = column.combine_chunks()
     if binarize is not None and (types.is_integer(type_) or types.is_floating(type_)):

@@ -1,4 +1,4 @@
-"""A matrix that Python holds already, as a source."""
+"""Use a matrix in memory as a source."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ ITEMS, LABEL, SUBJECT = "items", "label", "subject"
 
 
 def open_source(thing: object, *, table: str | None = None, encoding: str | None = None) -> Source:
-    """Open what `voile.data.open_source` does, and a matrix of zeros and ones by `matrix_source`.
+    """Open any input of `voile.data.open_source`, a matrix of zeros and ones, or a file of baskets.
 
-    Its one column, of lists of the features' numbers, is called ``items``. A text file with lines
-    of unequal numbers of fields is read as baskets, one for each line.
+    The only column of a matrix contains lists of feature names, and is called ``items``. A text
+    file with different numbers of fields in its lines is read as baskets, one in each line.
     """
     from scipy import sparse
 
@@ -38,7 +38,7 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
 
 
 def _may_hold_baskets(thing: object) -> TypeGuard[str | os.PathLike[str]]:
-    """Whether a thing is the place of a delimited text file on this machine."""
+    """Return whether `thing` is the path of a local delimited text file."""
     if not isinstance(thing, str | os.PathLike):
         return False
     is_text = os.fspath(thing).lower().removesuffix(".gz").endswith((".csv", ".tsv", ".txt"))
@@ -52,16 +52,16 @@ def matrix_source(
     labels: ArrayLike | None = None,
     subjects: ArrayLike | None = None,
 ) -> Source:
-    """Make a matrix of zeros and ones a source of the columns `items`, `label` and `subject`.
+    """Return a matrix of 0 and 1 as a source with the columns `items`, `label` and `subject`.
 
     Parameters
     ----------
-    X, features : as `Incidence.of` takes them.
-    labels, subjects : (rows,) of each row; their columns are left out where None.
+    X, features : input of `Incidence.of`.
+    labels, subjects : (rows,) values of each row. If None, the column is left out.
 
     Raises
     ------
-    RequestError : as `Incidence.of`; labels or subjects of another number than the rows.
+    RequestError : an error of `Incidence.of`, or another number of labels or subjects than rows.
 
     >>> source = matrix_source(np.array([[1, 0], [1, 1]]), ["tea", "milk"], labels=["a", "b"])
     >>> [batch.to_pylist() for batch in source.batches()]

@@ -1,4 +1,4 @@
-"""Columns of numbers and dates: read on a grid by fit, then as the intervals that it cut."""
+"""Columns of numbers and dates: on a grid during the fit, then as the chosen intervals."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from voile.itemsets.rows.scales import NOT_KNOWN, NumberInterval, NumberScale
 
 @dataclass(frozen=True)
 class GridForm(ColumnForm):
-    """A feature for rows without a number, and one for each cell between candidate cuts, rising.
+    """One feature for rows without a number, and one for each cell between candidate split points.
 
-    It is what `fit` chooses cuts from, and is neither stored nor released.
+    `fit` chooses split points from this form. It is neither stored nor released.
     """
 
     kind = "grid"
@@ -29,29 +29,32 @@ class GridForm(ColumnForm):
 
     @classmethod
     def between(cls, column: str, scale: NumberScale, cuts: Sequence[float]) -> GridForm:
-        """Name the cells between candidate cuts, which rise; without a cut there is no feature."""
+        """Return a form with named cells between the candidate split points, which must rise.
+
+        Without split points, there are no features.
+        """
         ends = pairwise([None, *cuts, None]) if cuts else ()
         names = [scale.name(NumberInterval(*one)) for one in ends]
         return cls(column, (NOT_KNOWN, *names) if cuts else (), scale, tuple(cuts))
 
     def cells(self, array: pa.Array) -> FeatureCells:
-        """Find the cell of each number; a row without one has the first feature."""
+        """Find the cell of each number. A row without a number has the first feature."""
         numbers, lost = self.scale.numbers(array)
         row = np.flatnonzero(~lost & bool(self.values))
         place = np.searchsorted(self.cuts, numbers[row], side="right") + 1
         return FeatureCells(row, np.where(np.isnan(numbers[row]), 0, place), lost)
 
     def write_column(self, cells: FeatureCells) -> pa.Array:
-        """Write nothing: a grid is never released."""
+        """Raise NotImplementedError: a grid is never released."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class RangesForm(CategoriesForm):
-    """A feature for each interval that some policy publishes, or for rows without a number.
+    """One feature for each interval that some policy publishes, or for rows without a number.
 
-    Those of one policy are disjoint and cover all numbers; those of two may overlap. `ends` are
-    the intervals, in the order of `values`; None for rows without a number alone.
+    The intervals of one policy are disjoint and cover all numbers. Intervals of two policies may
+    overlap. `ends` are the intervals in the order of `values`, with None for rows without a number.
     """
 
     kind = "ranges"
@@ -64,14 +67,17 @@ class RangesForm(CategoriesForm):
     def of(
         cls, column: str, scale: NumberScale, ends: Iterable[NumberInterval | None]
     ) -> RangesForm:
-        """Name the intervals, each once."""
+        """Return a form with named intervals, each given once."""
         ends = tuple(ends)
         return cls(
             column, tuple(NOT_KNOWN if e is None else scale.name(e) for e in ends), scale, ends
         )
 
     def cells(self, array: pa.Array) -> FeatureCells:
-        """Find the intervals of each number; one not known is lost where none was so at the fit."""
+        """Find the intervals of each number.
+
+        A missing number cannot be read if none was missing at the fit.
+        """
         numbers, lost = self.scale.numbers(array)
         absent = np.isnan(numbers) & ~lost
         held = [
@@ -83,7 +89,7 @@ class RangesForm(CategoriesForm):
         return FeatureCells(row, code, lost)
 
     def is_whole(self, kept: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
-        """Whether the intervals kept are disjoint and cover all rows, or none is kept.
+        """Return whether the kept intervals are disjoint and cover all rows, or none is kept.
 
         >>> ends = [NumberInterval(*one) for one in [(None, 18), (None, 30), (30, None)]]
         >>> age = RangesForm.of("age", NumberScale("number", True), ends)
@@ -99,7 +105,7 @@ class RangesForm(CategoriesForm):
         return [None, *highs] == [*lows, None] and unknown == any(map(_holds_unknown, self.ends))
 
     def to_data(self, kept: np.ndarray[Any, np.dtype[np.bool_]] | None = None) -> dict[str, Any]:
-        """Return also the ends of the intervals kept and, for a kit, how cells are read."""
+        """Return plain data, with the boundaries of the kept intervals and the column's scale."""
         ends = [e and list(e) for x, e in enumerate(self.ends) if kept is None or kept[x]]
         return {**super().to_data(kept), "ends": ends, "scale": self.scale.to_data()}
 

@@ -1,4 +1,4 @@
-"""Read a column's cells as numbers, or as months of dates, and name intervals of them."""
+"""Read cells as numbers, or as months of dates, and name intervals of them."""
 
 from __future__ import annotations
 
@@ -22,18 +22,21 @@ Kind = Literal["number", "date"]
 
 
 class NumberInterval(NamedTuple):
-    """From a number to below another, with None for an open boundary; also the `unknown` ones."""
+    """The numbers from `low` up to, but not including, `high`. None stands for an open boundary.
+
+    If `unknown`, rows without a number belong to the interval too.
+    """
 
     low: float | None
     high: float | None
     unknown: bool = False
 
     def __repr__(self) -> str:
-        return "Interval()"  # no number: a kit's cuts lie between people's values
+        return "Interval()"  # no numbers: a kit's split points are close to people's values
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The ends as numbers, infinite where they are open."""
+        """The boundaries as numbers. An open boundary is infinite."""
         low, high = self.low, self.high
         return -np.inf if low is None else low, np.inf if high is None else high
 
@@ -47,11 +50,11 @@ MONTHS = 12
 
 @dataclass(frozen=True)
 class NumberScale:
-    """Numbers, `whole` or not, or dates, as months counted from the year 0.
+    """A scale of numbers, `whole` or not, or of dates as months counted from the year 0.
 
-    forms : how numbers or dates are written as text; none for numbers as Python writes them, and
-        dates as ISO 8601 does.
-    missing : texts that say that nothing is known.
+    forms : formats of numbers or dates in text. If empty, numbers are read as in Python, and dates
+        as ISO 8601.
+    missing : texts that stand for a missing value.
     """
 
     kind: Kind
@@ -60,7 +63,7 @@ class NumberScale:
     missing: tuple[str, ...] = ()
 
     def numbers(self, array: pa.Array) -> tuple[Floats, Mask]:
-        """Return a column's numbers, NaN where there is none, and which cells cannot be read."""
+        """Return the numbers of a column (NaN if missing), and a mask of the unreadable cells."""
         if pa.types.is_string(array.type):
             return self._of_text(array)
         if self.kind == "date":
@@ -90,7 +93,7 @@ class NumberScale:
         return None if number is None else number + 0.0
 
     def write(self, number: float) -> str:
-        """Write a number in full, a month as ISO 8601 does.
+        """Format a number in full, and a month as in ISO 8601.
 
         >>> NumberScale("number", whole=False).write(1.5), NumberScale(
         ...     "date", whole=True
@@ -103,7 +106,7 @@ class NumberScale:
         return f"{year:04}-{month + 1:02}"
 
     def name(self, interval: NumberInterval) -> str:
-        """Name an interval as a reader would say it.
+        """Return a readable name of an interval.
 
         >>> age = NumberScale("number", whole=True)
         >>> [age.name(NumberInterval(*ends)) for ends in ((18, 30), (30, 31), (31, None))]
@@ -137,16 +140,19 @@ class NumberScale:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> NumberScale:
-        """Read back what `to_data` and JSON made."""
+        """Return a scale from the output of `to_data`, also after a round trip through JSON."""
         return cls(data["kind"], data["whole"], tuple(data["forms"]), tuple(data["missing"]))
 
 
 def find_text_forms(
     column: str, kind: Kind, texts: Iterable[str], missing: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Find how text writes its numbers or dates; none where Python reads them as they are.
+    """Return the formats of the numbers or dates in a column of text.
 
-    Where most of the texts are of one form, it is that: the others are refused by their rows.
+    The result is empty if most texts can be read without a format. If most texts have the same
+    format, it is returned, and texts of other formats are rejected later.
+
+    Raises RequestError if several formats fit, or if no format fits most texts.
     """
     known = sorted({text.strip() for text in texts} - {"", *missing})
     reads: Callable[[str], object] = re.compile(NUMBER).match if kind == "number" else iso_date
@@ -173,7 +179,7 @@ def find_text_forms(
 
 
 def check_forms(column: str, kind: Kind, forms: Iterable[str]) -> None:
-    """Refuse a form of numbers that writes no number, and one of dates without a month."""
+    """Raise RequestError for a number format without a number, or a date format without a month."""
     for form in forms:
         if kind == "number" and NumberForm.of(form) is None:
             instead = "write 1234.5, or 1234, as the column would: 1.234,5 kg"
@@ -187,12 +193,12 @@ def check_forms(column: str, kind: Kind, forms: Iterable[str]) -> None:
 
 
 def month_number(day: dt.date) -> int:
-    """Count the months from the year 0 to a day's."""
+    """Return the number of months from the year 0 to the month of a day."""
     return day.year * MONTHS + day.month - 1
 
 
 def iso_date(text: str) -> dt.date | None:
-    """Return the day that a text writes as ISO 8601 does; None where it writes none."""
+    """Return the date of an ISO 8601 text, or None if the text is not in this format."""
     try:
         return dt.datetime.fromisoformat(text)
     except ValueError:
@@ -200,7 +206,7 @@ def iso_date(text: str) -> dt.date | None:
 
 
 def numbers_of(array: pa.Array) -> tuple[Floats, Mask]:
-    """Return a column's numbers, NaN where there is none, and which cells are other text."""
+    """Return the numbers of a column (NaN if missing), and a mask of the cells with other text."""
     lost = np.zeros(len(array), dtype=np.bool_)
     if pa.types.is_string(array.type):
         good = pc.match_substring_regex(array, NUMBER)

@@ -1,4 +1,4 @@
-"""From a source with roles to rows of features, with labels and subjects: streamed, never dense."""
+"""Read rows of features, labels and subjects from a source, as a stream and never dense."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NOBODY = -1
 
 @dataclass(frozen=True, eq=False)
 class SourceRows(BriefRepr):
-    """The read rows of a source: items, labels if any, and each row's place in the source."""
+    """The rows read from a source: items, labels if any, and positions in the source."""
 
     incidence: Incidence
     labels: NDArray[np.object_] | None
@@ -44,9 +44,9 @@ class SourceRows(BriefRepr):
 
 @dataclass(frozen=True)
 class RowReader(BriefRepr):
-    """Which rows and columns of a source are read, and what happens to rows without a label.
+    """The rows and columns to read from a source, and the treatment of rows without a label.
 
-    A label that is a number is read as the intervals of `target`.
+    A numeric label is read as the intervals of `target`.
     """
 
     shows = ("without_label",)
@@ -58,7 +58,7 @@ class RowReader(BriefRepr):
 
     @classmethod
     def all_of(cls, roles: Roles, target: ColumnForm | None = None) -> RowReader:
-        """Read every row, with or without a label."""
+        """Return a reader of every row, with or without a label."""
         return cls(roles, HoldOut(0.0, b"", roles.subject), "keep", target)
 
     @property
@@ -68,12 +68,12 @@ class RowReader(BriefRepr):
 
     @cached_property
     def label(self) -> str | None:
-        """The column of labels, if there is one."""
+        """The column of labels, or None."""
         labels = self.roles.of("label")
         return labels[0] if labels else None
 
     def check(self, source: Source) -> None:
-        """Refuse roles that do not fit the source, or this kind of data."""
+        """Raise RequestError if the roles do not fit the source or this kind of data."""
         self.roles.check(source.columns, "items")
         if not self.items:
             raise RequestError(
@@ -99,13 +99,13 @@ class RowReader(BriefRepr):
         return LongTable.said_by(self.roles)
 
     def records(self, source: Source) -> Source:
-        """Return the source with one row for each record: itself, unless it is a long table."""
+        """Return the source with one row for each record. Only a long table changes."""
         if self._long is None or isinstance(source, RecordsSource):
             return source
         return RecordsSource(source, record=self._long.record, item=self._long.item)
 
     def learn(self, source: Source) -> tuple[ColumnForm, ...]:
-        """Return the form of each column of items; one pass."""
+        """Return the form of each column of items, in one pass over the source."""
         source = self.records(source)
         settings = {name: self.roles.settings_of(name) for name in self.items}
         for asked in settings.values():
@@ -115,7 +115,10 @@ class RowReader(BriefRepr):
         return forms if self._long is None else self._long.mark_form(forms)
 
     def with_target(self, source: Source, bins: int | None) -> RowReader:
-        """Return a reader of the label as a number, in so many intervals or fewer; one pass."""
+        """Return a reader of a numeric label in at most `bins` intervals, in one pass.
+
+        If `bins` is None, the reader itself is returned.
+        """
         if bins is None:
             return self
         if self.label is None:
@@ -135,9 +138,9 @@ class RowReader(BriefRepr):
     def read_rows(
         self, source: Source, forms: Sequence[ColumnForm], *, strict: bool = True
     ) -> SourceRows:
-        """Read the rows as features; one pass, memory O(rows + ones).
+        """Read the rows as features, in one pass and O(rows + ones) memory.
 
-        With `strict`, a cell that cannot be read is refused; else it counts as empty.
+        With `strict`, an unreadable cell raises RequestError. Otherwise, it counts as empty.
         """
         _check_names(forms)
         read = _RowPile()
@@ -160,7 +163,10 @@ class RowReader(BriefRepr):
         label: str | None,
         people: NDArray[np.int64] | None,
     ) -> SourceRows:
-        """Read a release back: its own columns, and each row's person by a number."""
+        """Read a release, with its own columns.
+
+        `people` are the numbers of the persons of the rows.
+        """
         read, first = _RowPile(), 0
         source = open_released(source, [form.to_data() for form in forms])
         columns = [form.column for form in forms] + ([label] if label else [])
@@ -173,11 +179,14 @@ class RowReader(BriefRepr):
 
     @property
     def _row(self) -> str:
-        """The name of a row in errors: a long table's are in the order of their ids."""
+        """The word for a row in messages.
+
+        The rows of a long table are its records, sorted by id.
+        """
         return "row" if self._long is None else "record"
 
     def _select_rows(self, source: Source) -> Iterator[tuple[pa.RecordBatch, NDArray[np.int64]]]:
-        """Yield the rows to read of each batch, with their places in the source."""
+        """Yield the rows to read of each batch, with their positions in the source."""
         first, without, where = 0, 0, 0
         named = [self.label, self.roles.subject]
         columns = list(dict.fromkeys([*self.items, *(name for name in named if name)]))
@@ -245,7 +254,7 @@ class _RowPile:
             self.lost[form.column] = lost + int(cells.lost.sum()), first
 
     def _numbers(self, subjects: pa.Array) -> NDArray[np.int64]:
-        """Number the subjects as they come; a row without one belongs to nobody."""
+        """Number the subjects in order of appearance. A row without a subject belongs to nobody."""
         encoded = subjects.cast(pa.string()).dictionary_encode(null_encoding="encode")
         known = [
             NOBODY if name is None else self.people.setdefault(name, len(self.people))
@@ -255,7 +264,7 @@ class _RowPile:
         return np.array(known, dtype=np.int64)[places]
 
     def refuse_lost(self, forms: Sequence[ColumnForm], where: str) -> None:
-        """Refuse cells that could not be read: how many of a column, and the first one's row."""
+        """Raise RequestError for unreadable cells, with their number and the first row."""
         for column, (lost, first) in self.lost.items():
             form = next(form for form in forms if form.column == column)
             raise RequestError(
@@ -265,7 +274,7 @@ class _RowPile:
             )
 
     def rows(self, forms: Sequence[ColumnForm], *, labelled: bool) -> SourceRows:
-        """Put all together, which empties the pile."""
+        """Return all rows in an order that does not depend on the source, and empty the pile."""
         features = [feature for form in forms for feature in form.features] or [NOTHING]
         matrix = self._matrix(len(features))
         persons = self._by_name(np.concatenate(self.persons)) if self.persons else None
@@ -285,7 +294,10 @@ class _RowPile:
         )
 
     def _matrix(self, width: int) -> Any:
-        """Return the ones as (rows, width) of SciPy; each part is let go when it is joined."""
+        """Return the ones as a SciPy array of shape (rows, width).
+
+        Each part is freed once it is joined.
+        """
         from scipy import sparse
 
         row = np.concatenate([np.zeros(0, dtype=np.int32), *self.row])
@@ -308,7 +320,10 @@ def _each(persons: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _check_names(forms: Sequence[ColumnForm]) -> None:
-    """Refuse two columns that give a feature of one name, as "a=b" and the value b of "a" do."""
+    """Raise RequestError if two columns have a feature of the same name.
+
+    For example, the column "a=b" and the value b of the column "a" have the same name.
+    """
     owner: dict[str, str] = {}
     for form in forms:
         for name in form.features:
@@ -323,10 +338,10 @@ def _check_names(forms: Sequence[ColumnForm]) -> None:
 def _sums(
     starts: NDArray[np.integer], items: NDArray[np.integer], width: int
 ) -> NDArray[np.uint64]:
-    """Return a number for each row that follows from its features alone.
+    """Return a number for each row that depends only on its features.
 
-    Rows are sorted by this number, then by labels and subjects' names. So random draws among
-    them do not depend on the source's order.
+    Rows are sorted by this number, then by labels and names of subjects. Random draws among the
+    rows therefore do not depend on their order in the source.
     """
     words = np.random.default_rng(0).integers(2**64, size=width, dtype=np.uint64)
     sums = np.concatenate([[np.uint64(0)], np.cumsum(words[items], dtype=np.uint64)])
@@ -335,7 +350,7 @@ def _sums(
 
 
 def _objects(texts: Sequence[pa.Array]) -> tuple[NDArray[np.object_], NDArray[np.int64]]:
-    """Return the labels as objects, equal ones the same, and each one's place; None is the last."""
+    """Return the labels as shared objects, and the rank of each. None has the last rank."""
     encoded = pa.chunked_array(texts, pa.string()).dictionary_encode().combine_chunks()
     names = np.array([*encoded.dictionary.to_pylist(), None], dtype=np.object_)
     ranks = np.append(pc.rank(encoded.dictionary).to_numpy().astype(np.int64), len(names))
@@ -344,7 +359,7 @@ def _objects(texts: Sequence[pa.Array]) -> tuple[NDArray[np.object_], NDArray[np
 
 
 def find_unlabelled(batch: pa.RecordBatch, label: str | None) -> NDArray[np.bool_]:
-    """Return which rows have no label, where there is a column of labels."""
+    """Return a mask of the rows without a label. It is False everywhere without a label column."""
     if label is None:
         return np.zeros(len(batch), dtype=np.bool_)
     return np.asarray(batch.column(label).is_null(nan_is_null=True).to_numpy(zero_copy_only=False))

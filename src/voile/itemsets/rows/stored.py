@@ -1,4 +1,4 @@
-"""Read the forms of a kit's or a release's columns back from plain data."""
+"""Restore the forms of the columns of a kit or a release from plain data."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ IN_A_RELEASE = (IntervalsForm.kind, RangesForm.kind)
 
 
 def form_of(data: Mapping[str, Any]) -> ColumnForm:
-    """Read a form of any kind."""
+    """Return a form of any kind from plain data."""
     return FORMS[data["kind"]].from_data({n: x for n, x in data.items() if n != "kind"})
 
 
 def released_form(data: Mapping[str, Any]) -> ColumnForm:
-    """Read the form of a released column, which shows intervals by their names."""
+    """Return the form of a released column, in which intervals are written by name."""
     if data["kind"] not in IN_A_RELEASE:
         return form_of(data)
     return CategoriesForm(data["column"], tuple(data["values"]))

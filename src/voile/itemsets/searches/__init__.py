@@ -1,1 +1,1 @@
-"""Searches for feasible sets: each offers sets to a run, which keeps the best."""
+"""Searches for feasible sets. Each search offers sets to a run, which keeps the best."""

@@ -1,4 +1,4 @@
-"""The default: the optimum where it can be had soon, else greedy sets."""
+"""Find the optimum if that is fast, and greedy sets otherwise."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ MOST_PAIRS = 2**23
 
 
 def explore(run: ItemsetsSearchRun) -> None:
-    """Score the whole lattice of up to 20 candidates; else build sets as `greedy` does.
+    """Score the whole lattice of up to 20 candidates, or build sets as `greedy` does.
 
-    With few rows and features, go on by branch and bound: often to the optimum, always to a bound.
-    With features given, `greedy` alone.
+    With few rows and features, branch and bound continues from the greedy sets. It often finds the
+    optimum, and always a bound. If features are given, only `greedy` is used.
     """
     if not len(run.given) and exact.fits(run):
         exact.lattice(run)

@@ -1,4 +1,4 @@
-"""A bound on every feasible set, where the search proved none."""
+"""Compute an upper bound of the utility of every feasible set, if the search proved none."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ MOST_PAIRS = 2**29
 
 
 def utility_bound(worth: SetUtility, constraint: Constraint) -> float:
-    """Bound a feasible set by its parts: small blocks of features, and features that clash.
+    """Bound the utility of feasible sets by small blocks of features and by clashing features.
 
-    The heaviest features, in blocks of 20, count with the weight of the best feasible set of each
-    block. Two other features are a *clash* if they occur together, but for fewer than k. A set
-    contains at most one of several features that clash pairwise. The eight thousand best are
-    coloured so that those of a colour clash pairwise, each weight split among several colours. The
-    remaining weight counts whole. All other features count whole if rows are very many or long,
-    or m is 1. The number of blocks, from none to five, is the one with the least bound. DistCnt and
-    CM only grow with the set. Their bound is the utility of all features that may be published
-    alone.
+    The heaviest features are divided into blocks of 20. Each block counts with the weight of its
+    best feasible set. Two other features are a *clash* if they occur together, but for fewer than k
+    subjects. A set contains at most one of several features that clash pairwise.
+
+    The 8,192 best features are coloured so that features of one colour clash pairwise. A weight may
+    be split among several colours. All remaining features count fully. All features outside blocks
+    count fully if the rows are very many or long. If m is 1, every feature counts fully.
+
+    The number of blocks, from zero to five, is the one with the least bound. DistCnt and CM can
+    only grow with the set. Their bound is the utility of all features that may be published alone.
     """
     may = constraint.candidates(worth.rows)
     if worth.weights is None:

@@ -1,4 +1,4 @@
-"""Branch and bound: the best set of hundreds of features, or a bound on it."""
+"""Branch and bound for the best set of hundreds of features, or a bound of its utility."""
 
 from __future__ import annotations
 
@@ -28,18 +28,21 @@ ROUNDING = 1e-12
 
 
 def is_quick(run: ItemsetsSearchRun) -> bool:
-    """Return whether branch and bound is fast: a modular utility, containment, few of all."""
+    """Return whether branch and bound is fast.
+
+    It needs a modular utility, containment as the rule, and few rows and features.
+    """
     rows = int(np.minimum(run.rows.own, run.constraint.k).sum())
     few = rows <= FEW and len(run.candidates) <= FEW
     return few and run.worth.weights is not None and _by_containment(run.rows, run.constraint)
 
 
 def branch(run: ItemsetsSearchRun, *, most: int | None = None) -> None:
-    """Go on from the best set so far to the optimum; `bound` is valid all along.
+    """Search for the optimum, starting from the best set so far. `bound` is valid at any time.
 
     An evaluation is one examined set. With `most`, the search ends after about that many pairs of
-    features. Pairs are tried on rows as bits if the constraint is containment alone and the rows
-    are few.
+    features. Pairs are tested with rows as bits if containment is the only rule and the rows are
+    few.
     """
     from voile.itemsets.kernels.branch import explore
 
@@ -70,9 +73,9 @@ def branch(run: ItemsetsSearchRun, *, most: int | None = None) -> None:
 
 
 def by_colours(rows: Incidence, weights: Floats, pairs: Words, first: int = 0) -> float:
-    """Bound the weight of a set without a clash, of the features from the first on.
+    """Bound the weight of a set without clashes, of the features numbered `first` or higher.
 
-    They come by falling weight.
+    The features must be sorted by falling weight.
     """
     from voile.itemsets.kernels.branch import colour
 
@@ -84,7 +87,7 @@ def by_colours(rows: Incidence, weights: Floats, pairs: Words, first: int = 0) -
 
 
 def pairable(rows: Incidence, constraint: Constraint) -> Words:
-    """Return bit rows of which two features may be published together."""
+    """Return, as bit rows, the pairs of features that may be published together."""
     from voile.itemsets.kernels.branch import may_pair
 
     all_pairs = ~np.eye(len(rows.features), dtype=np.bool_)
@@ -102,12 +105,12 @@ def _pack_bits(bits: NDArray[np.bool_]) -> Words:
 
 
 def _by_containment(rows: Incidence, constraint: Constraint) -> bool:
-    """Return whether k single rows that contain each row are all that is asked."""
+    """Return whether the only requirement is that k single rows contain each row."""
     return constraint.m is None and not constraint.absences and not rows.n_shared
 
 
 def _covers(rows: Incidence, constraint: Constraint, levels: int) -> RowCovers:
-    """Return which rows contain which on no features: all. Of equal rows k suffice."""
+    """Return the containment relation of rows without features, with at most k equal rows."""
     from voile.itemsets.kernels.covers import RowCovers
 
     copies = np.minimum(rows.own, constraint.k)
@@ -132,7 +135,7 @@ def _no_covers() -> RowCovers:
 def _search(
     rows: Incidence, weights: Floats, pairs: Words, covers: RowCovers, depth: int
 ) -> BranchState:
-    """Return a search that begins, with room for sets of up to `depth` features."""
+    """Return the initial state of a search, with space for sets of up to `depth` features."""
     from voile.itemsets.kernels.branch import BranchState
 
     features, patterns, levels = len(weights), len(rows.own), depth + 2

@@ -1,4 +1,4 @@
-"""The best set there is, or a bound on it: the whole lattice, or branch and bound."""
+"""Find the best set or a bound of its utility, by the whole lattice or by branch and bound."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MOST_BITS = 20
 
 
 def explore(run: ItemsetsSearchRun) -> None:
-    """Score the whole lattice of up to 20 candidates; else branch and bound, from greedy sets.
+    """Score the whole lattice of up to 20 candidates, or use branch and bound from greedy sets.
 
-    Guarantee: the optimum, or a proven `bound` when a limit stops the search. DistCnt takes the
-    lattice only. Cost: O(candidates 2**candidates); with branch and bound exponential at worst.
+    Guarantee: the optimum, or a proven `bound` if a limit stops the search. DistCnt requires the
+    lattice. Cost: O(candidates 2**candidates). Branch and bound is exponential in the worst case.
     """
     if fits(run):
         lattice(run)
@@ -32,13 +32,16 @@ def explore(run: ItemsetsSearchRun) -> None:
 
 
 def fits(run: ItemsetsSearchRun) -> bool:
-    """Return whether the whole lattice may be scored: few candidates, presences, single rows."""
+    """Return whether the lattice can be scored.
+
+    It needs few candidates, no absences and one row for each subject.
+    """
     simple = not run.constraint.absences and not run.rows.n_shared
     return len(run.candidates) <= MOST_BITS and simple
 
 
 def lattice(run: ItemsetsSearchRun) -> None:
-    """Score every set: sums over all supersets or subsets at once (zeta transforms)."""
+    """Score every set, with sums over all supersets or subsets at once (zeta transforms)."""
     rows = run.rows.project(run.candidates)
     masks, bits = _masks(rows), len(run.candidates)
     utility = _utilities(run, rows, masks)
@@ -51,14 +54,15 @@ def lattice(run: ItemsetsSearchRun) -> None:
 def heaviest(rows: Incidence, weights: Floats, constraint: Constraint) -> float:
     """Return the largest weight of a feasible set of up to 20 features, by the whole lattice.
 
-    Where a subject has several rows, or absences count, it is a bound: such sets are fewer.
+    It is an upper bound if subjects have several rows or absences count, because fewer sets are
+    feasible then.
     """
     feasible = _feasible(rows, _masks(rows), constraint)
     return float(_sums(weights)[feasible].max())
 
 
 def _feasible(rows: Incidence, masks: NDArray[np.int64], constraint: Constraint) -> Bools:
-    """Return for each set whether no itemset within it is held by some rows, but fewer than k."""
+    """Return, for each set, whether none of its itemsets occurs for fewer than k subjects."""
     size = 1 << len(rows.features)
     support = _over_supersets(_tally(masks, rows.sharing, size))
     rare = (support > 0) & (support < constraint.k)
@@ -68,7 +72,7 @@ def _feasible(rows: Incidence, masks: NDArray[np.int64], constraint: Constraint)
 
 
 def _masks(rows: Incidence) -> NDArray[np.int64]:
-    """Return each pattern as a number whose bits are its features."""
+    """Return each pattern as an integer with one bit for each feature."""
     sizes = np.diff(rows.starts)
     of = np.repeat(np.arange(len(sizes)), sizes)
     return _tally(of, np.left_shift(1, rows.items), len(sizes)).astype(np.int64)
@@ -86,7 +90,7 @@ def _over_supersets(values: Floats) -> Floats:
 
 
 def _any_subset(values: Bools) -> Bools:
-    """Return for each set whether one of its subsets is among those given."""
+    """Return, for each set, whether one of its subsets is marked."""
     for bit in range(len(values).bit_length() - 1):
         halves = values.reshape(-1, 2, 1 << bit)
         halves[:, 1] |= halves[:, 0]
@@ -100,7 +104,7 @@ def _utilities(run: ItemsetsSearchRun, rows: Incidence, masks: NDArray[np.int64]
 
 
 def _sums(weights: Floats) -> Floats:
-    """Return the weight of every set."""
+    """Return the weight of every set of features."""
     values = np.zeros(1)
     for weight in weights:
         values = np.concatenate([values, values + weight])
@@ -108,11 +112,11 @@ def _sums(weights: Floats) -> Floats:
 
 
 def _pairs_separated(run: ItemsetsSearchRun, rows: Incidence, masks: NDArray[np.int64]) -> Floats:
-    """Return DistCnt of every set.
+    """Return the DistCnt of every set.
 
-    Pairs of unlike labels by the features they differ on are a convolution over exclusive or. The
-    Walsh-Hadamard transform makes it a product of integers, hence exact. A set leaves together the
-    pairs that differ only on features outside of it.
+    The number of pairs of different labels, by the features in which they differ, is a convolution
+    over exclusive or. The Walsh-Hadamard transform turns it into a product of integers, so the
+    result is exact. A set does not separate the pairs that differ only in features outside it.
     """
     assert run.worth.labels is not None
     size = 1 << len(run.candidates)
@@ -120,7 +124,9 @@ def _pairs_separated(run: ItemsetsSearchRun, rows: Incidence, masks: NDArray[np.
     spectra = [_walsh(_tally(masks, c, size)) for c in table.T]
     whole = np.sum(spectra, axis=0)
     differ = _walsh(whole**2 - np.sum([s**2 for s in spectra], axis=0)) / size / 2
-    subsets = _over_supersets(differ[::-1].copy())  # of complements: supersets of the mirrored
+    subsets = _over_supersets(
+        differ[::-1].copy()
+    )  # subsets of a complement are supersets in reverse order
     return 1 - subsets / unlike(run.worth.labels.sizes)
 
 

@@ -1,4 +1,4 @@
-"""Greedy search by each feature's gain in a utility of the whole set (DistCnt, CM)."""
+"""Greedy search by the gain of each feature in a utility of the whole set (DistCnt, CM)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from voile.itemsets.searches.run import Indices, ItemsetsSearchRun
 
 
 def gain_greedily(run: ItemsetsSearchRun, *, skip: bool) -> None:
-    """Add the feature that distinguishes the most unlike pairs, until none does.
+    """Repeatedly add the feature that separates most pairs of different labels.
 
-    At a feature that may not join, `skip` goes on to the next; else the search ends. DistCnt is
-    submodular, so that no gain is larger than it was before.
+    The search ends if no feature separates further pairs. With `skip`, a feature that may not join
+    is skipped. Otherwise, it ends the search. DistCnt is submodular, so gains never increase.
     """
     run.state.reset()
 
@@ -32,10 +32,11 @@ def gain_greedily(run: ItemsetsSearchRun, *, skip: bool) -> None:
 
 
 def settle_greedily(run: ItemsetsSearchRun) -> None:
-    """Add the feature that brings most rows to their class's majority, until one may not join.
+    """Repeatedly add the feature that gives most rows the majority label of their class.
 
-    The feature of the largest HamDist wins among equal gains, even if these are 0. Two features
-    often gain together although neither does alone.
+    The search ends at a feature that may not join. Among equal gains, even of 0, the feature of the
+    largest HamDist is taken. Two features often have a gain together although neither has one
+    alone.
     """
     run.state.reset()
     assert run.worth.labels is not None
@@ -56,7 +57,7 @@ def settle_greedily(run: ItemsetsSearchRun) -> None:
 
 
 def _gains(run: ItemsetsSearchRun, *, majority: bool) -> Callable[[Indices], NDArray[np.int64]]:
-    """Return the function of each feature's gain with the current set."""
+    """Return a function that computes the gain of each feature for the current set."""
     from voile.itemsets.kernels.gains import gains
 
     groups, table = run.rows.groups, run.worth.table

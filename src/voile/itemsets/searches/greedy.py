@@ -1,6 +1,7 @@
-"""Greedy sets that skip refused features, from many orders; for DistCnt, by lazy gains.
+"""Greedy sets that skip refused features, built in many orders. DistCnt uses lazy gains.
 
-Feasible sets are closed downwards, so a set built by going on after each failure is maximal.
+Every subset of a feasible set is feasible. A set that is built past refused features is therefore
+maximal.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ NOISE = 0.3
 
 
 def explore(run: ItemsetsSearchRun) -> None:
-    """Build a set from each order by weight / support**a, from alike rows, from parts of the best.
+    """Build sets in several orders, from similar rows, and from parts of the best set.
 
-    Without a limit, a is 0, .25, .5, .75 and 1. Sets also begin with the common items of k
-    subjects with similar rows. Then the search restarts from the best set. A restart takes a random
-    part of the best set, a random a and disturbed weights. Each set is feasible and maximal; no
-    bound.
+    The orders are by weight / support**a, with a of 0, .25, .5, .75 and 1. Another set begins with
+    the common items of k subjects with similar rows. Then the search restarts from a random part of
+    the best set, with a random a and disturbed weights. With a limit, it restarts until the limit.
+    Each set is feasible and maximal. There is no bound.
     """
     if run.worth.name == "distcnt":
         gain_greedily(run, skip=True)
@@ -35,7 +36,7 @@ def explore(run: ItemsetsSearchRun) -> None:
 
 
 def some(run: ItemsetsSearchRun) -> None:
-    """Build as many sets as a search without a limit."""
+    """Build as many sets as a search without a limit builds."""
     portfolio(run)
     alike(run)
     ones = int(run.rows.supports[run.candidates].sum())
@@ -44,33 +45,39 @@ def some(run: ItemsetsSearchRun) -> None:
 
 
 def portfolio(run: ItemsetsSearchRun) -> None:
-    """Build a set from each order by weight / support**a."""
+    """Build one set in each order by weight / support**a."""
     for power in POWERS:
         run.fill(_order(run, power, noise=0.0))
 
 
 def alike(run: ItemsetsSearchRun) -> None:
-    """Build a set from what k alike rows have in common, often far more than any order finds."""
+    """Build a set from the common items of k subjects with similar rows.
+
+    It is often far larger than a set from any order.
+    """
     from voile.itemsets.kernels.alike import best_common
 
     weights = np.zeros(len(run.rows.features))
     weights[run.candidates] = run.weights[run.candidates]
     rows = run.rng.permutation(len(run.rows.own)).astype(np.int32)
     common = best_common(run.rows.groups, weights, rows, run.constraint.k, MOST_WORK)
-    # What k subjects have is frequent, hence feasible (Lemma 3); what they lack may be rare, and
-    # so may what they have be beside the features given.
+    # Items of k subjects are frequent, hence feasible (Lemma 3). Their absences may be rare, and
+    # so may their items in combination with the given features.
     tried = common if run.constraint.absences or len(run.given) else common[:0]
     _fill_from(run, common[len(tried) :], tried, _order(run, power=0.0, noise=0.0))
 
 
 def restart(run: ItemsetsSearchRun) -> None:
-    """Build a set from a part of the best one, which is feasible as the best is."""
+    """Build a set from a random part of the best set.
+
+    The part is feasible because the best set is.
+    """
     kept = run.best[run.rng.random(len(run.best)) >= run.rng.random()]
     _fill_from(run, kept, kept[:0], _order(run, power=run.rng.random(), noise=NOISE))
 
 
 def _fill_from(run: ItemsetsSearchRun, known: Indices, first: Indices, order: Indices) -> None:
-    """Build a set from features known to be feasible, then those to try first, then the others."""
+    """Build a set from `known` feasible features, then the features of `first`, then the others."""
     begun = np.concatenate([known, first])
     run.fill(np.concatenate([first, order[~np.isin(order, begun)]]), known=known)
 

@@ -1,7 +1,7 @@
-"""Greedy by what features reveal of the label together, with few rows left unique.
+"""Greedy search by the information that features reveal together, with few unique rows.
 
-A feature that reveals much alone may add nothing to those chosen, and makes rows unique all the
-same. So each pick is the feature that adds most to the chosen ones.
+A feature that reveals much alone may add nothing to the chosen features, but still makes rows
+unique. Each pick is therefore the feature that adds most to the chosen ones.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ BLOCK = 1024
 
 
 def explore(run: ItemsetsSearchRun) -> None:
-    """Pick the feature that adds most information on the label, while one does; then by weight.
+    """Repeatedly add the feature with the most additional information on the label, then by weight.
 
-    A feature is skipped for good if it may not join, or would make more than `run.unique` of the
-    rows unique. Like the constraint, that limit is closed downwards. The utility orders the
-    rest and scores the set. Feasible, maximal, no bound. A pick costs O(ones) if the rows have a
-    million ones or fewer, else O(ones of the features looked at again). O(patterns) a feature.
+    A feature is skipped permanently if it may not join, or if more than the share `run.unique` of
+    the rows would become unique. Every subset of a set within that limit is within it too. The
+    utility orders the remaining features and scores the set. The set is feasible and maximal. There
+    is no bound.
+
+    A pick costs O(ones) if the rows have at most a million ones. Otherwise, it costs O(ones of the
+    reexamined features). With a limit of unique rows, each feature costs O(patterns).
     """
     left = run.candidates
     if run.worth.weights is not None:
@@ -42,9 +45,9 @@ def explore(run: ItemsetsSearchRun) -> None:
 def bits_added(
     state: FeasibleSet, table: Counts, sums: Counts, features: NDArray[np.integer]
 ) -> NDArray[np.float64]:
-    """Return the bits on the label that each feature would add to a set, summed over rows.
+    """Return the bits of the label that each feature would add to a set, summed over the rows.
 
-    `table` : (patterns, classes) rows of each label; `sums` : the same by the set's classes.
+    `table` : (patterns, classes) rows of each label. `sums` : the same by the classes of the set.
     """
     from voile.itemsets.kernels.joint import information_gained
 
@@ -54,7 +57,7 @@ def bits_added(
 
 @dataclass(frozen=True, eq=False)
 class FeaturePicking:
-    """The set so far, and what decides whether a feature may join it."""
+    """The current set, and the data that decide whether a feature may join it."""
 
     run: ItemsetsSearchRun
     table: NDArray[np.int64]
@@ -77,17 +80,17 @@ class FeaturePicking:
         return cls(run, table, most, counts, first, last, ClassSums(run.state, table))
 
     def pick(self, left: Indices, *, least: float = TINY) -> Indices:
-        """Add the feature of most bits, again and again, while one adds more than the `least`.
+        """Repeatedly add the feature with the most bits, as long as it adds more than `least`.
 
-        If rows have more than a million ones, earlier bits serve as an upper bound. Features that
-        reveal something only together may then be picked late. Returns the features that were
-        never tried.
+        If the rows have more than a million ones, earlier gains are used as upper bounds. Features
+        that reveal information only together may then be picked late. Returns the features that
+        were never tried.
         """
         quick = int(self.run.rows.supports[left].sum()) <= MOST_ONES
         return pick(left, self.gains, self.join, least=least, anew=quick)
 
     def fill(self, left: Indices) -> None:
-        """Add the features that may join, in order."""
+        """Add the features of `left` that may join, in order."""
         if self.is_limited:
             while len(left):
                 left = left[self.join(left) + 1 :]
@@ -97,16 +100,16 @@ class FeaturePicking:
             self.run.check_time()
 
     def gains(self, features: Indices) -> NDArray[np.float64]:
-        """Return the bits that each would add, summed over rows; 0 where there are no labels."""
+        """Return the bits that each feature would add, summed over the rows. 0 without labels."""
         return bits_added(self.run.state, self.table, self.sums(), features)
 
     @property
     def is_limited(self) -> bool:
-        """Whether some rows may not become unique."""
+        """Whether the number of unique rows is limited."""
         return self.most < self.run.rows.n_rows
 
     def join(self, features: Indices) -> int:
-        """Add the first feature that may join; return how many were refused."""
+        """Add the first feature that may join. Return the number of refused features."""
         self.run.check_time()
         if not self.is_limited:
             return self.run.state.join_first(features)
@@ -118,7 +121,7 @@ class FeaturePicking:
         return len(features)
 
     def _alone(self, x: int) -> int:
-        """Count the rows that would be of one subject alone, with one more feature."""
+        """Count the rows in classes of a single subject if one more feature is shared."""
         from voile.itemsets.kernels.joint import rows_alone
 
         groups = self.run.rows.groups

@@ -1,4 +1,4 @@
-"""Pick repeatedly the feature that adds most, and compute few gains again."""
+"""Repeatedly pick the feature with the largest gain, and recompute few gains."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ DIGITS = 9
 
 
 class ClassSums:
-    """The rows of each label in each class of a set, kept up to date as features join."""
+    """The rows of each label in each class of a set, updated as features join."""
 
     def __init__(self, state: FeasibleSet, table: Counts) -> None:
-        """Begin with a set; `table` : (patterns, classes) rows of each label."""
+        """Start with a set. `table` : (patterns, classes) rows of each label."""
         self._state, self._table = state, table
         self._known = 0
         self._of = np.zeros(len(table), dtype=np.int32)
@@ -32,7 +32,10 @@ class ClassSums:
         self._sums[0] = table.sum(axis=0)
 
     def __call__(self) -> Counts:
-        """Return the sums by class; O(patterns that hold what joined since)."""
+        """Return the sums by class.
+
+        Cost: O(patterns with a feature that joined since the last call).
+        """
         from voile.itemsets.kernels.gains import move
 
         groups, classes, _ = self._state.parts
@@ -51,13 +54,14 @@ def pick(
     anew: bool = False,
     stop: bool = False,
 ) -> Indices:
-    """Add the feature of the largest gain, of equal ones the first, while it is above the `least`.
+    """Repeatedly add the feature with the largest gain, as long as that exceeds `least`.
 
-    `gains` returns each feature's current gain. `join` tries some in order, adds the first that
-    may join, and returns how many it refused. A refused feature is never tried again; with `stop`,
-    the first refusal ends the search. An earlier gain serves as an upper bound, and only the
-    largest are computed again (Minoux 1978); with `anew`, all are. Returns the features that were
-    never tried.
+    Among equal gains, the first feature is added. `gains` returns the current gain of each feature.
+    `join` tries features in order, adds the first that may join, and returns the number it refused.
+    A refused feature is never tried again. With `stop`, the first refusal ends the search.
+
+    An earlier gain is used as an upper bound, and only the largest are recomputed (Minoux 1978).
+    With `anew`, all are recomputed. Returns the features that were never tried.
     """
 
     def ranked(places: list[int], joined: int) -> Ranked:
@@ -87,7 +91,7 @@ def pick(
 
 
 def _pop_known(heap: Ranked, joined: int, least: float, most: int) -> Ranked:
-    """Take from the top the gains that hold for the set as it is, above the `least`."""
+    """Pop the largest gains that are current and exceed `least`, at most `most` of them."""
     known: Ranked = []
     while heap and len(known) < most and heap[0][2] == joined and -heap[0][0] > least:
         known.append(heappop(heap))

@@ -1,4 +1,4 @@
-"""The default: of three searches, the one whose sets classify best on people it did not see."""
+"""The default: run three searches, and keep the set that classifies unseen people best."""
 
 from __future__ import annotations
 
@@ -22,19 +22,22 @@ WAYS: Mapping[str, SearchWay] = {
 def explore(run: ItemsetsSearchRun) -> None:
     """Keep the set of `joint`, of `best`, or of `best` by DistCnt: the one that classifies best.
 
-    Each is built five times without a fifth of the people, for a k smaller by as much. A
+    Each set is built five times without a fifth of the people, for a proportionally smaller k. A
     logistic regression on its features is tested on that fifth. The search with the largest mean
-    AUC then builds its set from all rows. `run.without` are, for each fold, the features of the
-    search that is best on the other folds. The fold's own AUC has no part in the choice. If there
-    are columns of numbers, one set of each is built from all rows and tested. Only `best`, if it is
-    kept, goes on to more. The result is that of `best` with another utility or without labels. It
-    is that of `joint` with fewer than five people in all classes but one. A limit during the trial
-    keeps the set of `joint`.
+    AUC then builds its set from all rows. `run.without` contains, for each fold, the features of
+    the search that is best on the other folds. The AUC of the fold itself has no influence on that
+    choice.
 
-    Rows with more than four million ones have the time of about one more search. One set of each is
-    built and tested. The set of `joint` stays unless another leads by more than the paired
-    interval. `distcnt`, the slowest, is first built from a sample, for a k smaller by as much but
-    at least 2. It is built from all rows only if it leads even so.
+    - If features are given (numeric columns), one set of each search is built from all rows and
+      tested. If `best` is kept, it then builds more sets.
+    - With another utility, or without labels, the result is that of `best`.
+    - With fewer than five people in all classes but one, the result is that of `joint`.
+    - A limit that is reached during the test keeps the set of `joint`.
+
+    Rows with more than four million ones have time for about one more search. One set of each
+    search is built and tested. The set of `joint` is kept unless another leads by more than the
+    paired interval. `distcnt`, the slowest, is first built from a sample, for a proportionally
+    smaller k of at least 2. It is built from all rows only if the sample's set leads.
     """
     labels = run.worth.labels
     if labels is None or run.worth.name != WAYS["best"].utility:
@@ -48,12 +51,12 @@ def explore(run: ItemsetsSearchRun) -> None:
 
 
 def fallback(run: ItemsetsSearchRun) -> SearchWay:
-    """Return the search whose set is kept where not all could be tried."""
+    """Return the search that provides the set if not all searches could be tried."""
     return WAYS["joint" if run.worth.name == WAYS["best"].utility else "best"]
 
 
 def _unseen(run: ItemsetsSearchRun, folds: CrossValidation) -> None:
-    """Try sets that are built without the people of each fold."""
+    """Test sets that are built without the people of each fold."""
     shown, sets = folds.select_sampled(run.rows), {}
     for name in WAYS:
         sets[name] = [_built_without(run, name, folds, fold) for fold in range(FOLDS)]
@@ -65,12 +68,15 @@ def _unseen(run: ItemsetsSearchRun, folds: CrossValidation) -> None:
 
 
 def _best(tried: Mapping[str, RocArea], *, but: int | None = None) -> str:
-    """Return the search with the largest mean AUC, of all folds `but` one."""
+    """Return the name of the search with the largest mean AUC, without fold `but` if given."""
     return max(tried, key=lambda name: tried[name].mean(but=but))
 
 
 def _in_sight(run: ItemsetsSearchRun, folds: CrossValidation) -> None:
-    """Try sets that are built of all rows; of many ones, joint's is kept unless another leads."""
+    """Test sets that are built from all rows.
+
+    With many ones, `joint` is kept unless another leads.
+    """
     many, shown, whole = has_many_ones(run), folds.select_sampled(run.rows), {"joint": run}
     for name in WAYS:
         if many and name == SLOWEST:
@@ -97,7 +103,7 @@ def _in_sight(run: ItemsetsSearchRun, folds: CrossValidation) -> None:
 def _search_all_rows(
     run: ItemsetsSearchRun, name: str, most: int | None = None
 ) -> ItemsetsSearchRun:
-    """Search all rows, within the remaining limits; build `most` sets if given."""
+    """Search all rows within the remaining limits. Build only `most` sets if given."""
     same = WAYS[name].utility == run.worth.name
     worth = run.worth if same else SetUtility.of(WAYS[name].utility, run.rows, run.worth.labels)
     left = run.remaining_limits if most is None else {**run.remaining_limits, "evaluations": most}
@@ -111,7 +117,7 @@ def _search_all_rows(
 
 
 def _built_without(run: ItemsetsSearchRun, name: str, folds: CrossValidation, fold: int) -> Indices:
-    """Return the set that a search builds without a fold; none where none is feasible."""
+    """Return the set that a search builds without a fold, empty if none is feasible."""
     part = without(run, WAYS[name], folds.find_fold(fold), seconds=run.remaining_limits["seconds"])
     run.spend(part.evaluations if part else 0)
     return part.best if part else NOTHING

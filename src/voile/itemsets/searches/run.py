@@ -1,4 +1,4 @@
-"""The common state of searches: the features to choose from, the limits, the best set so far."""
+"""The common state of searches: candidate features, limits, and the best set so far."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Indices = NDArray[np.int32]
 
 
 class ItemsetsSearchLimit(Exception):  # noqa: N818, it ends a search and is not an error
-    """The search has used up its `evaluations` or `seconds`."""
+    """The search has used all of its `evaluations` or `seconds`."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -33,7 +33,7 @@ class ItemsetsSearchLimit(Exception):  # noqa: N818, it ends a search and is not
 
 
 class RemainingLimits(TypedDict):
-    """The limits that a search may still use up."""
+    """The evaluations and seconds that a search may still use."""
 
     evaluations: int | None
     seconds: float | None
@@ -41,7 +41,7 @@ class RemainingLimits(TypedDict):
 
 @dataclass(frozen=True, eq=False)
 class SetUtility:
-    """The utility of a set: `weights` of a modular one, else a function of rows and labels."""
+    """The utility of a set: `weights` if it is modular, otherwise a function of rows and labels."""
 
     name: str
     weights: Weights | None
@@ -50,7 +50,7 @@ class SetUtility:
 
     @classmethod
     def of(cls, utility: str | ArrayLike, rows: Incidence, y: LabelsLike | None) -> SetUtility:
-        """Read a utility's name, or a user's weights; see `weights_for`."""
+        """Return a utility by its name or from given weights. See `weights_for`."""
         labels = None if y is None else RowLabels.of(y, rows.n_rows)
         if isinstance(utility, str) and utility in SET_FUNCTIONS:
             if labels is None:
@@ -60,7 +60,7 @@ class SetUtility:
         return cls(name, weights_for(utility, rows, labels), rows, labels)
 
     def among(self, features: NDArray[np.integer]) -> SetUtility:
-        """Return the utility of which no other feature has a part."""
+        """Return the same utility with a weight of 0 for all other features."""
         if self.weights is None:
             return self
         weights = np.zeros_like(self.weights)
@@ -73,7 +73,10 @@ class SetUtility:
         return self.labels.table(self.rows)
 
     def __call__(self, features: NDArray[np.integer]) -> float:
-        """Return a set's utility; CM as the share of rows with their group's majority label."""
+        """Return the utility of a set.
+
+        CM is returned as the share of rows with the majority label.
+        """
         if self.weights is not None:
             return float(np.sort(self.weights[features]).sum())
         assert self.labels is not None
@@ -83,12 +86,12 @@ class SetUtility:
 
 
 class ItemsetsSearchRun:
-    """Build feasible sets, keep the best, and stop at the limits.
+    """The state of a search that builds feasible sets, keeps the best, and stops at the limits.
 
-    The `candidates` are features that may be published alone. If the utility is modular, their
-    weight is above 0. With `among`, they are some of it. The `given` features are in every
-    set. `rng` is the searches' only source of chance. `without` are the features chosen without
-    each of the `folds` of people, if there are any.
+    `candidates` are the features that may be published alone, with a weight above 0 if the utility
+    is modular. With `among`, they are limited to those features. The `given` features are in every
+    set. `rng` is the only source of randomness of the searches. `without` are the features chosen
+    without each of the `folds` of people, if there are any.
     """
 
     def __init__(
@@ -130,7 +133,7 @@ class ItemsetsSearchRun:
 
     @property
     def weights(self) -> Weights:
-        """The weights of a modular utility; refused where there are none."""
+        """The weights of a modular utility. Raises RequestError for any other utility."""
         if self.worth.weights is None:
             raise RequestError(
                 f"{self.worth.name} has no weights for each feature",
@@ -141,8 +144,8 @@ class ItemsetsSearchRun:
     def fill(self, order: Indices, *, known: Iterable[int] = (), stop: bool = False) -> None:
         """Add the features of `order` that may join the feasible set `known`, and offer the set.
 
-        With `stop`, end at the first that may not. Time is checked between blocks of about four
-        million ones; the set built until then is offered as well.
+        With `stop`, the first refused feature ends the search. Time is checked between blocks of
+        about four million ones. At a limit, the set built so far is offered.
         """
         self.state.reset()
         for x in known:
@@ -159,19 +162,19 @@ class ItemsetsSearchRun:
         self.spend(1)
 
     def offer(self, features: NDArray[np.integer]) -> None:
-        """Keep a feasible set when its utility is the largest so far, or it is the first."""
+        """Record a feasible set if it is the first, or has the largest utility so far."""
         utility = self.worth(features)
         if utility > self.utility or not len(self.best):
             self.best, self.utility = np.sort(features).astype(np.int32), utility
 
     def take(self, other: ItemsetsSearchRun) -> None:
-        """Put the best set of a run on the same rows in the place of this one's."""
+        """Replace the best set of this run by that of another run on the same rows."""
         self.best, self.utility = other.best, self.worth(other.best)
         self.bound = other.bound if other.worth.name == self.worth.name else None
 
     @property
     def remaining_limits(self) -> RemainingLimits:
-        """The remaining limits."""
+        """The remaining evaluations and seconds, None for no limit."""
         most, end = self._most, self._deadline
         return {
             "evaluations": None if most is None else most - self.evaluations,
@@ -185,7 +188,7 @@ class ItemsetsSearchRun:
         self.check_time()
 
     def room(self, most: int) -> int:
-        """Return how many evaluations may be made at once: `most`, or fewer at the limit."""
+        """Return the number of evaluations to make at once: `most`, or fewer near the limit."""
         return most if self._most is None else min(most, self._most - self.evaluations)
 
     def check_time(self) -> None:

@@ -1,4 +1,4 @@
-"""Sets that a search builds without the people of a fold, to try the choice on people unseen."""
+"""Build sets without the people of a fold, to test the choice on these people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING: Indices = np.zeros(0, dtype=np.int32)
 
 @dataclass(frozen=True)
 class SearchWay:
-    """A search and the utility that it maximises; `several`: it builds more than one set."""
+    """A search and the utility that it maximises. `several` : it builds more than one set."""
 
     explore: Callable[[ItemsetsSearchRun], None]
     utility: str
@@ -29,19 +29,22 @@ class SearchWay:
 
 
 def affordable(run: ItemsetsSearchRun) -> bool:
-    """Whether a search is repeated for each fold: not with many ones, nor with features given."""
+    """Return whether the search can be repeated for each fold.
+
+    It cannot if there are many ones or given features.
+    """
     return not len(run.given) and not has_many_ones(run)
 
 
 def has_many_ones(run: ItemsetsSearchRun) -> bool:
-    """Whether the rows have so many ones that each search should run only once."""
+    """Return whether the rows have so many ones that each search should run only once."""
     return len(run.rows.items) > MOST_ONES
 
 
 def without_each(
     run: ItemsetsSearchRun, way: SearchWay, folds: CrossValidation
 ) -> tuple[Indices, ...]:
-    """Return the set that a search builds without each fold; all take as long as the run may."""
+    """Return the set that a search builds without each fold, within the run's time limit."""
     seconds = None if run.seconds is None else run.seconds / FOLDS
     parts = (without(run, way, folds.find_fold(fold), seconds=seconds) for fold in range(FOLDS))
     return tuple(NOTHING if part is None else part.best for part in parts)
@@ -55,14 +58,14 @@ def without(
     seconds: float | None,
     least: int = 1,
 ) -> ItemsetsSearchRun | None:
-    """Search without some rows, for a k smaller by as much; None where nothing is feasible.
+    """Search without some rows, for a proportionally smaller k of at least `least`.
 
-    `least` : the least such k.
+    Returns None if nothing is feasible.
     """
     labels = run.worth.labels
     rows = run.rows.among(~hidden)
     k = round(run.constraint.k * rows.n_subjects / run.rows.n_subjects)
-    known = run.worth.weights if way.utility == "weights" else None  # a user's own
+    known = run.worth.weights if way.utility == "weights" else None  # weights given by the user
     utility = way.utility if known is None else known
     worth = SetUtility.of(utility, rows, None if labels is None else labels.among(~hidden))
     try:

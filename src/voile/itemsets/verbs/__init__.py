@@ -1,1 +1,1 @@
-"""The verbs of itemsets: a file for each verb, and their shared code."""
+"""The verbs of itemsets: one file for each verb, and shared code."""

@@ -1,4 +1,4 @@
-"""Apply a policy: stream a source through the chosen features into a certified release."""
+"""Apply a policy: stream the chosen features of a source into a certified release."""
 
 from __future__ import annotations
 
@@ -56,12 +56,13 @@ Seen: TypeAlias = dict[str, NDArray[np.bool_]]
 def prepare(
     kit: StoredKit, chosen: Chosen, source: Source, options: ApplyOptions
 ) -> _ItemsetsApplying:
-    """Decide which columns and features of a source are published.
+    """Determine the published columns and features of a source.
 
     Raises
     ------
-    RequestError : the source has other columns, or the policy a part of a column's intervals.
-    InfeasibleError : the policy publishes no column at all.
+    RequestError : the source has other columns, or the policy publishes only a part of a column's
+        intervals.
+    InfeasibleError : the policy publishes no column.
     """
     content = ItemsetsContent.of(kit)
     reader = content.reader
@@ -109,7 +110,10 @@ def prepare(
 
 
 def _subject_named(roles: Roles, secret: Secret | None) -> str:
-    """Return the column that is released as pseudonyms."""
+    """Return the column of subjects, which is released as pseudonyms.
+
+    Raises RequestError without such a column or without a secret.
+    """
     if roles.subject is None or secret is None:
         raise RequestError(
             "pseudonyms need a column of subjects and a secret",
@@ -120,7 +124,10 @@ def _subject_named(roles: Roles, secret: Secret | None) -> str:
 
 
 def _check_whole(content: ItemsetsContent, policy: ItemsetsPolicy) -> None:
-    """Refuse a part of a column's intervals: whoever knows a number would know what null means."""
+    """Raise RequestError if only a part of a column's intervals is published.
+
+    An adversary who knows a number would then know the meaning of a null.
+    """
     for form, mask in zip(content.forms, content.masks(policy), strict=True):
         if isinstance(form, RangesForm) and not form.is_whole(mask):
             raise RequestError(
@@ -131,7 +138,10 @@ def _check_whole(content: ItemsetsContent, policy: ItemsetsPolicy) -> None:
 
 
 def _check_promise(policy: ItemsetsPolicy, figures: dict[str, float]) -> None:
-    """Withdraw a release that breaks its policy's promise, as other rows than the fit's may."""
+    """Raise InfeasibleError if a release breaks the promise of its policy.
+
+    This can happen if the rows are not those of the fit.
+    """
     k = policy.constraint.k
     if figures["rows"] and figures["anonymity"] < k and policy.features:
         raise InfeasibleError(
@@ -149,13 +159,13 @@ def _check_promise(policy: ItemsetsPolicy, figures: dict[str, float]) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
-    """Publish the chosen features of rows, each column in the shape that it came in.
+    """Publish the chosen features of the rows, each column in its original shape.
 
-    A row that cannot be read is set aside; one without a label, where those are left out, is
-    suppressed. The certificate needs memory for the release.
+    A row that cannot be read is rejected. A row without a label is suppressed if the fit drops such
+    rows. The certificate needs memory for the whole release.
 
-    masks : by column that is published, which of its features are.
-    pseudonyms : whether subjects are released under them.
+    masks : for each published column, which of its features are published.
+    pseudonyms : whether subjects are released as pseudonyms.
     accepted : the reason to release although joined rows single people out.
     """
 
@@ -169,7 +179,7 @@ class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
 
     @cached_property
     def forms(self) -> dict[str, ColumnForm]:
-        """The columns that are read as features, or as the label's intervals."""
+        """The columns that are read as features, or as the intervals of the label."""
         target = self.content.reader.target
         return {form.column: form for form in (*self.content.forms, *([target] if target else []))}
 
@@ -218,7 +228,7 @@ class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
         return BatchOutcome(columns, seen, aside, without_label)
 
     def _pseudonyms(self, people: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
-        """Return the pseudonym of each row's subject, and which rows name none."""
+        """Return the pseudonym of each row's subject, and a mask of the rows without a subject."""
         assert self.secret is not None
         nobody = without_subject(people)
         named = pc.if_else(nobody, "nobody", people.cast(pa.string()))
@@ -232,7 +242,7 @@ class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
             np.logical_or(seen, more[name], out=seen)
 
     def measure(self, written: WrittenRelease[Seen]) -> tuple[GateFinding, ...]:
-        """Count the release's containment groups, and compare them with the policy's k."""
+        """Count the containment groups of the release, and compare them with the policy's k."""
         items, constraint = self._items(written.known), self.policy.constraint
         findings = measure_itemsets(
             open_released(written.rows, items),
@@ -258,7 +268,7 @@ class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
         return f"choose one: {unjoined}, release a source with one row of each person, or {ACCEPT}"
 
     def public_manifest(self, figures: Mapping[str, float], known: Seen) -> dict[str, Any]:
-        """State each column's possible values, the promise, and the share of unique rows."""
+        """Return the possible values of each column, the promise, and the share of unique rows."""
         constraint, chosen = self.policy.constraint, self.chosen.figures
         return {
             "policy": self._items(known),
@@ -279,7 +289,7 @@ class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
         }
 
     def private_manifest(self, known: Seen) -> dict[str, Any]:
-        """Store the cuts of the fit for the attack, and the report's data on the other policies."""
+        """Return the fit's split points for `attack`, and the report's data on other policies."""
         return {
             "forms": [self._describe_form(form) for form in self.content.forms],
             "target": self.content.reader.target and self.content.reader.target.to_data(),
@@ -291,7 +301,10 @@ class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
         return {str(self.roles.subject): what} if self.pseudonyms else {}
 
     def _describe_form(self, form: ColumnForm) -> dict[str, Any]:
-        """Return a form without the source's values; of intervals, those of the policy."""
+        """Return a form without the values of the source.
+
+        Intervals are limited to those of the policy.
+        """
         if isinstance(form, RangesForm):
             return form.to_data(self.masks.get(form.column, np.zeros(len(form.values), np.bool_)))
         return {**form.to_data(), "values": None}
@@ -303,7 +316,7 @@ class _ItemsetsApplying(ApplyingStep[Seen, Seen]):
 
 
 def _uniques(figures: Mapping[str, float]) -> dict[str, float]:
-    """Return the share of unique rows, unless it reveals that they are few, and by all rows."""
+    """Return the share of people unique by all rows, and of unique rows if it reveals no few."""
     shown = ["most_unique_all_rows"] * ("most_unique_all_rows" in figures)
     if not 0 < figures["unique_rows"] < FEW and figures["rows"]:
         shown.append("unique_share")

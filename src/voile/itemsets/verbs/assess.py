@@ -1,4 +1,4 @@
-"""The verb assess compares sparse rows that voile did not release with their original."""
+"""Assess a release of sparse rows from any tool, by comparison with the original data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from voile.release.assessment import ReleaseAssessment
 
 @dataclass(frozen=True, eq=False)
 class ForeignItemsStage(ItemsetsStage):
-    """The scene of a release of any origin: rows are matched by the features that remain."""
+    """The attack data of a release of any origin. Rows are matched by the remaining features."""
 
     truth: Source
     options: AssessOptions
@@ -49,19 +49,19 @@ class ForeignItemsStage(ItemsetsStage):
 
     @cached_property
     def true(self) -> SourceRows:
-        """The original's rows."""
+        """The rows of the original."""
         return self._reader.read_rows(self.truth, self._forms, strict=False)
 
     @cached_property
     def _released_reader(self) -> RowReader:
-        """Reads the columns that the release still has."""
+        """A reader of the columns that the release still has."""
         columns = {n: c for n, c in self.roles.columns.items() if n in self.released.columns}
         subject = self.roles.subject if self.roles.subject in columns else None
         return RowReader.all_of(Roles.model_validate({"subject": subject, "columns": columns}))
 
     @cached_property
     def released_rows(self) -> SourceRows:
-        """The released rows, over the features that some of them has."""
+        """The released rows, with the features that occur in the release."""
         reader = self._released_reader
         if not reader.items:
             raise RequestError(
@@ -73,7 +73,7 @@ class ForeignItemsStage(ItemsetsStage):
 
     @cached_property
     def targets(self) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """The original's row of each released row, and each one's released pattern."""
+        """The original row and the released pattern of each released row."""
         shown = self.released_rows.incidence
         unknown = set(shown.features) - set(self.true.incidence.features)
         if unknown:
@@ -85,7 +85,7 @@ class ForeignItemsStage(ItemsetsStage):
         return self._match_rows(shown), shown.pattern
 
     def _match_rows(self, shown: Incidence) -> NDArray[np.intp]:
-        """Match rows that have the same features of those that remain, at random."""
+        """Match released rows at random to original rows with the same remaining features."""
         left = self.true.incidence.project(list(shown.features))
         number = {name: place for place, name in enumerate(left.features)}
         place: dict[frozenset[int], list[int]] = {}
@@ -105,7 +105,7 @@ class ForeignItemsStage(ItemsetsStage):
 
     @cached_property
     def control(self) -> tuple[Incidence, NDArray[np.intp], NDArray[np.object_] | None]:
-        """People who are not in the release."""
+        """People who are not in the release: their rows, the rows to use, and their labels."""
         if self.options.control is not None:
             rows = self._reader.read_rows(
                 open_source(self.options.control), self._forms, strict=False
@@ -115,7 +115,7 @@ class ForeignItemsStage(ItemsetsStage):
 
 
 def _features_of(rows: Incidence, row: int, number: Mapping[str, int]) -> frozenset[int]:
-    """Return the features of a row, numbered alike in original and release."""
+    """Return the features of a row, with the same numbers in original and release."""
     pattern = rows.pattern[row]
     items = rows.items[rows.starts[pattern] : rows.starts[pattern + 1]]
     return frozenset(number[rows.features[item]] for item in items)
@@ -130,18 +130,18 @@ def assess(
     seed: int | None,
     progress: ProgressHook,
 ) -> ReleaseAssessment:
-    """Count k by containment and the unique rows of the columns that remain, and look people up.
+    """Measure k by containment and unique rows in the remaining columns, and run the attacks.
 
     Raises
     ------
-    RequestError : the release has rows or features that the original has not.
+    RequestError : the release has rows or features that are not in the original.
     """
     roles.check(original.columns, "items")
     (matching,) = streams(seed, "matching")
     scene = ForeignItemsStage(original, options, released, roles, matching)
     progress("matching rows", 0)
     true, shown = scene.true.incidence, scene.released_rows.incidence
-    scene.targets  # noqa: B018 - rows of another original are found first
+    scene.targets  # noqa: B018 - detects rows of another original early
     before, after = exposure(true), exposure(shown)
     evidence = attack_scene(scene, seed=seed, progress=progress)
     figures = {

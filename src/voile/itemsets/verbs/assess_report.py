@@ -11,7 +11,7 @@ from voile.report.wording import join_names, share, share_of
 
 
 def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> tuple[Section, ...]:
-    """Report the fewest people who share a row's items, before and after, and lookups' results."""
+    """Return sections on the smallest groups before and after the release, and on the attacks."""
     facts, figures = assessment.facts, assessment.figures
     before, rows = facts["before"], figures["rows"]
     said = [

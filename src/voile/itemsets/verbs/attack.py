@@ -1,4 +1,4 @@
-"""Attack a release with some of the items that people have, or lack."""
+"""Attack a release with some of the items that people have or lack."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def attack(
     seed: int | None,
     progress: ProgressHook,
 ) -> tuple[Evidence, ...]:
-    """Look people up by items they have, by those they lack, by numbers, and guess their label.
+    """Look people up by items that they have or lack, and by numbers, and guess their labels.
 
-    The adversary has the release and its public manifest. ``truth``, the source, and the private
-    folder give the background knowledge and score the attack. The control are people held out of
-    the kit, or in a ``control`` file.
+    The adversary has the release and its public manifest. ``truth`` is the source. With the private
+    folder, it provides the background knowledge and scores the attack. The control group consists
+    of people held out of the kit, or of those in the ``control`` file.
     """
     release.check_hash()
     return attack_scene(ItemsetsScene.of(release, truth, options), seed=seed, progress=progress)
@@ -64,7 +64,7 @@ def attack(
 def attack_scene(
     scene: ItemsetsStage, *, seed: int | None, progress: ProgressHook
 ) -> tuple[Evidence, ...]:
-    """Attack released rows, whoever made the release."""
+    """Attack released rows, whichever tool made the release."""
     present, absent, inferring, numbers = streams(seed, "items", "absences", "labels", "numbers")
     numbered = bool(scene.intervals.any())
     step = ProgressSteps(progress, 2 + numbered + (scene.released_rows.labels is not None))
@@ -82,7 +82,7 @@ def attack_scene(
 
 
 class _KnowledgeCase(NamedTuple):
-    """The result with one knowledge: findings, and the curves' values before and after."""
+    """The results for one kind of knowledge: findings, and curve values before and after."""
 
     findings: tuple[Finding, ...]
     alone: tuple[Rate, Rate]
@@ -118,7 +118,7 @@ def _look_up(
 def _case(
     scene: ItemsetsStage, knows: lookup.ItemKnowledge, rng: np.random.Generator
 ) -> _KnowledgeCase:
-    """Look up released people in the source and in the release, and people of the control."""
+    """Look up released people in the source and in the release, and people of the control group."""
     true, shown, absent = scene.true.incidence, scene.released_rows.incidence, knows.absent
     targets, own = scene.targets
     others, outside, _ = scene.control
@@ -193,7 +193,7 @@ def _curves(knowledge: list[lookup.ItemKnowledge], cases: list[_KnowledgeCase]) 
 
 
 def _guess(scene: ItemsetsStage, rng: np.random.Generator) -> Evidence:
-    """Guess a person's label by the most frequent one among those who fit."""
+    """Guess a person's label as the most frequent label among the matching rows."""
     findings = [
         _guess_labels(scene, lookup.ItemKnowledge(count, identifying=False, absent=False), rng)
         for count in scene.counts

@@ -1,4 +1,4 @@
-"""Choose: pick one policy of a kit's frontier."""
+"""Choose one policy of a kit's frontier."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from voile.release.kit import StoredKit
 
 
 def choose(kit: StoredKit, choice: Choice) -> Chosen:
-    """Pick one policy of a kit's frontier, with its figures."""
+    """Choose one policy of a kit's frontier, with its figures."""
     policies = ItemsetsPolicies.of(kit)
     chosen = Chosen.from_kit(kit, policies, choice)
     if choice.knee and not chosen.figures["features"]:

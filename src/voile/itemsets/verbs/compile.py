@@ -1,4 +1,4 @@
-"""Compile every kernel now, not at the first search: python -m voile.itemsets.verbs.compile."""
+"""Compile all kernels before the first search: python -m voile.itemsets.verbs.compile."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from voile.itemsets.measures.feasibility import Constraint, FeasibleSet
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.selection import METHODS, select
 
-ROWS, FEATURES = 80, 24  # more features than `best` scores set by set
+ROWS, FEATURES = 80, 24  # more features than the whole lattice allows
 EVALUATIONS = 2_000
 
 
 def main() -> None:
-    """Run every method under each kind of constraint, and every measure, on 80 rows."""
+    """Run every method with each kind of constraint, and every measure, on 80 rows."""
     rng = np.random.default_rng(0)
     labels = rng.integers(2, size=ROWS)
     rows = Incidence.of(rng.random((ROWS, FEATURES)) < 0.3)
     for constraint in (Constraint(2), Constraint(2, m=2), Constraint(2, absences=True)):
         for method in METHODS:
-            with suppress(RequestError):  # not every method takes every constraint
+            with suppress(RequestError):  # some methods do not accept every constraint
                 select(
                     rows,
                     labels,

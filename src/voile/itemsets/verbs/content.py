@@ -1,4 +1,4 @@
-"""The content of an itemsets kit, in memory and as the kit's tables and facts."""
+"""The content of an itemsets kit, in memory and as the tables and facts of the kit."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ FOUND = ("method", "utility", "evaluations", "stopped", "loss", "auc_on", "sizes
 
 @dataclass(frozen=True, eq=False)
 class ItemsetsContent(ItemsetsPolicies):
-    """A fitted family: the columns' forms, the frontier, and each policy's figures.
+    """A fitted family: the forms of the columns, the frontier, and the figures of each policy.
 
     forms, reader : the columns of items, and the reader of the rows.
-    blocked : a table of the best features left out by each policy, with the reasons.
-    before, found : the exposure by all features, and the course of the search.
+    blocked : a table of the best features that each policy leaves out, with the reasons.
+    before, found : the exposure with all features, and the course of the search.
     """
 
     forms: tuple[ColumnForm, ...]
@@ -39,12 +39,12 @@ class ItemsetsContent(ItemsetsPolicies):
     found: Mapping[str, Any]
 
     def masks(self, policy: ItemsetsPolicy) -> list[NDArray[np.bool_]]:
-        """Return for each form which of its features a policy publishes."""
+        """Return, for each form, a mask of the features that a policy publishes."""
         wanted = set(policy.features)
         return [np.array([f in wanted for f in form.features]) for form in self.forms]
 
     def to_kit(self) -> StoredKit:
-        """Return the kit; it is private, since it holds raw values and rare itemsets."""
+        """Return the kit. It is private, because it contains raw values and rare itemsets."""
         facts = {
             "policies": len(self.frontier),
             "roles": self.reader.roles.model_dump(mode="json"),
@@ -86,7 +86,7 @@ class ItemsetsContent(ItemsetsPolicies):
             raise DamagedError("the kit's features are not those of its columns")
         roles = Roles.model_validate(facts["roles"])
         hold_out = HoldOut.from_data(facts["hold_out"], roles.subject)
-        target = facts.get("target")  # kits had none at first
+        target = facts.get("target")  # early kits have none
         return {
             **parts,
             "forms": forms,

@@ -1,4 +1,4 @@
-"""The figures and findings of an itemset release that a determination judges."""
+"""The figures and findings of an itemset release that a determination evaluates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all policies of one fit share: rows, adversary, utility; and the search for each k."""
+"""The rows, adversary and utility that all policies of a fit share, and the search for each k."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ MANY_ONES, FEW_SETS = 2**17, 8
 
 @dataclass(frozen=True, eq=False)
 class ItemsetsPoint:
-    """A set of features, its risk, the share of utility it lost, the k it was searched for.
+    """A set of features with its risk, its lost share of utility, and the k of its search.
 
-    `without` : the features chosen without the people of each fold; None where every choice is of
-    all people.
+    `without` : the features chosen without the people of each fold. None if every choice uses all
+        people.
     """
 
     features: NDArray[np.int32]
@@ -63,7 +63,10 @@ class ItemsetsFamily:
         rng: np.random.Generator,
         layers: IntervalLayers,
     ) -> ItemsetsFamily:
-        """Read the utility and the adversary from the options; refuse a utility that is 0."""
+        """Return a family with the utility and the adversary of the options.
+
+        Raises RequestError if all features together have no utility.
+        """
         default = "coverage" if rows.labels is None else "mutual-information"
         name = METHODS[options.method].utility or options.utility or default
         worth = SetUtility.of(name, rows.incidence, rows.labels)
@@ -85,18 +88,25 @@ class ItemsetsFamily:
 
     @property
     def requested_k(self) -> list[int]:
-        """The k asked for; 1 asks nothing, and needs no search."""
+        """The requested values of k, without 1, which requires nothing and needs no search."""
         return list_requested_k(self.options)
 
     def points(self, found: list[Selection]) -> Iterator[ItemsetsPoint]:
-        """Yield the empty set, unless a k was asked for all features, and the sets found."""
+        """Yield the empty set, the set of all features, and the sets that the search found.
+
+        The set of all features is omitted if values of k other than 1 or a share of unique rows are
+        requested.
+        """
         yield self.empty()
         if self.options.unique is None and (not self.options.k or 1 in self.options.k):
             yield self.keep_everything()
         yield from map(self.point, found)
 
     def search(self, rng: np.random.Generator, progress: ProgressHook) -> Iterator[Selection]:
-        """Yield the best set for each k; where no k was asked for, up to the largest one met."""
+        """Yield the best set for each k.
+
+        Without requested values, stop at the first infeasible k.
+        """
         ks = to_try(self.options, self.incidence.n_subjects)
         for place, k in enumerate(ks):
             progress("searching features for each k", place, len(ks))
@@ -133,14 +143,14 @@ class ItemsetsFamily:
         )
 
     def _evaluations(self) -> int | None:
-        """Return how many sets a search may build: a few, if the rows have many ones."""
+        """Return the maximum number of sets to build, which is small if the rows have many ones."""
         quick = self.options.evaluations is None and self.options.seconds is None
         if quick and self.options.method in ("best", "greedy"):
             return FEW_SETS if self.incidence.supports.sum() > MANY_ONES else None
         return self.options.evaluations
 
     def keep_everything(self) -> ItemsetsPoint:
-        """Return the policy of every feature that has a weight; nothing is promised."""
+        """Return the policy of every feature with a weight. It promises nothing."""
         weights = self.worth.weights
         good = self.incidence.supports > 0 if weights is None else weights > 0
         some = self.layers.open(1)
@@ -149,7 +159,7 @@ class ItemsetsFamily:
         return self._score_features(features, k=1, utility=worth, bound=worth)
 
     def empty(self) -> ItemsetsPoint:
-        """Return the policy that publishes nothing: all rows look alike."""
+        """Return the policy that publishes no feature. All rows are then identical."""
         nobody = np.zeros(0, dtype=np.int32)
         subjects = self.incidence.n_subjects
         return ItemsetsPoint(nobody, subjects, self.nothing, self.nothing, 1 / subjects, 1.0)
@@ -167,7 +177,7 @@ class ItemsetsFamily:
         return ItemsetsPoint(features, k, utility, bound, risk, self.share_lost(utility))
 
     def share_lost(self, utility: float) -> float:
-        """Return the share of the utility of all features that is lost."""
+        """Return the lost share of the utility of all features, in [0, 1]."""
         lost = (self.everything - utility) / (self.everything - self.nothing)
         return min(max(lost, 0.0), 1.0)
 
@@ -175,24 +185,27 @@ class ItemsetsFamily:
 def _classifying(
     rows: Incidence, labels: RowLabels | None, asked: str, rng: np.random.Generator
 ) -> CrossValidation | None:
-    """Return the cross-validation to run: where it is ``quick``, ``always``, or ``never``."""
+    """Return the cross-validation to run, or None.
+
+    `asked` is ``quick`` (on a sample if there are many ones), ``always`` or ``never``.
+    """
     if labels is None or asked == "never":
         return None
     return CrossValidation.of(rows, labels, rng, most=None if asked == "always" else MOST_ONES)
 
 
 def list_requested_k(options: FitOptions) -> list[int]:
-    """Return the k asked for, but for 1."""
+    """Return the requested values of k, without 1."""
     return sorted(set(options.k) - {1})
 
 
 def to_try(options: FitOptions, subjects: int) -> list[int]:
-    """Return the k to search for: those asked for, else the usual ones."""
+    """Return the values of k to search for: the requested ones, or the default ones."""
     return list_requested_k(options) or list(_grid(subjects))
 
 
 def _grid(subjects: int) -> Iterator[int]:
-    """Yield the k to try: the usual ones, then ever larger steps."""
+    """Yield the default values of k, up to the number of subjects. Large values double."""
     yield from (k for k in SMALL_K if k <= subjects)
     k = SMALL_K[-1]
     while (k := k * GROWTH) <= subjects:

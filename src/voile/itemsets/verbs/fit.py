@@ -1,4 +1,4 @@
-"""Fit finds the best features for each k."""
+"""Find the best features for each k."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ COUNTED = 2**18
 def fit(
     source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: ProgressHook
 ) -> StoredKit:
-    """Find for each k the features with the largest utility, and measure the risk of each choice.
+    """Find the features with the largest utility for each k, and measure the risk of each choice.
 
-    Reads the source twice; memory O(rows + ones). The kit keeps no row, but rare itemsets.
+    Reads the source twice. Memory: O(rows + ones). The kit contains no rows, but rare itemsets.
     """
     drawn = streams(seed, "hold-out", "search", "folds")
     data = EncodedSource.of(source, roles, options, rng=drawn[0], progress=progress)
@@ -74,7 +74,7 @@ def fit(
 
 @dataclass(frozen=True, eq=False)
 class EncodedSource:
-    """The input of a fit: the source's rows, each column's form, and intervals for each k."""
+    """The input of a fit: the rows of the source, column forms, and intervals for each k."""
 
     reader: RowReader
     rows: SourceRows
@@ -91,9 +91,9 @@ class EncodedSource:
         rng: np.random.Generator,
         progress: ProgressHook,
     ) -> EncodedSource:
-        """Read the rows that are not held out, and cut columns of numbers for each k.
+        """Read the rows that are not held out, and divide numeric columns for each k.
 
-        Two passes; memory O(rows + ones).
+        Two passes over the source. Memory: O(rows + ones).
         """
         hold_out = HoldOut(options.hold_out, rng.bytes(32), roles.subject)
         reader = RowReader(roles, hold_out, "drop" if options.drop_unlabelled else "refuse")
@@ -189,7 +189,7 @@ def _figures(
 
 @dataclass(frozen=True, eq=False)
 class MeasuredSet:
-    """The figures of a set of features, and the AUC of each tried classifier."""
+    """The figures of a set of features, and the AUC of each tested classifier."""
 
     figures: dict[str, Any]
     tried: Mapping[str, RocArea]
@@ -198,7 +198,7 @@ class MeasuredSet:
 def _share_lost(
     point: ItemsetsPoint, measured: MeasuredSet, before: MeasuredSet
 ) -> dict[str, float]:
-    """Return the share of utility that is lost and, where it was measured, of AUC above chance."""
+    """Return the lost share of utility and, if it was measured, of the AUC above chance."""
     lost = None
     if measured.tried and before.tried:
         lost = AucLost.of(measured.tried[LEADING], before.tried[LEADING])
@@ -214,9 +214,10 @@ def _measure_all(
     sets: list[tuple[Features, tuple[Features, ...] | None]],
     progress: ProgressHook,
 ) -> tuple[list[MeasuredSet], bool]:
-    """Measure each set of features, its AUC by the sets that were chosen without each fold, if any.
+    """Measure each set of features, and its AUC.
 
-    Ctrl-C ends the cross-validation, and loses nothing else.
+    If features were chosen without each fold, the AUC is that of these features. Ctrl-C ends only
+    the cross-validation.
     """
     measured, finished = [], True
     for place, (features, without) in enumerate(sets):
@@ -244,7 +245,7 @@ def _classify_release(
 
 
 def one_in(rows: Incidence) -> int:
-    """Return of how many rows one is counted by the size of its group: one, of half a million."""
+    """Return n, if one of n rows is counted by group size: 1 for fewer than 2 * `COUNTED` rows."""
     return max(1, rows.n_rows // COUNTED)
 
 
@@ -266,7 +267,7 @@ def _measure(rows: Incidence, labels: Any) -> dict[str, Any]:
 
 
 def _left_out(family: ItemsetsFamily, point: ItemsetsPoint) -> dict[str, int]:
-    """Count the features left out by reason: absent from all rows, rare, without use, blocked."""
+    """Count the features that are left out, by reason: absent, rare, worthless or blocked."""
     out = np.zeros(len(family.incidence.features), dtype=np.bool_)
     out[family.layers.open(point.k)] = True
     out[point.features] = False
@@ -285,7 +286,10 @@ def _left_out(family: ItemsetsFamily, point: ItemsetsPoint) -> dict[str, int]:
 def _adds(
     family: ItemsetsFamily, state: FeasibleSet, features: NDArray[np.intp]
 ) -> list[float | None]:
-    """Return the bits a row that each adds to the published features; None without labels."""
+    """Return the bits per row that each feature would add to the published ones.
+
+    None without labels.
+    """
     if family.worth.labels is None:
         return [None] * len(features)
     table = family.worth.table
@@ -294,7 +298,7 @@ def _adds(
 
 
 def _list_blocking(family: ItemsetsFamily, points: list[ItemsetsPoint]) -> pa.Table:
-    """Name, for each policy, the rare itemset that keeps out each of the best features."""
+    """Return, for each policy, the rare itemsets that block its best unpublished features."""
     names, supports = family.incidence.features, family.incidence.supports
     worth = supports if family.worth.weights is None else family.worth.weights
     rows: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""From rows on a grid to rows of the intervals that are published at each k."""
+"""Convert rows on a grid to rows of the intervals that are published at each k."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from voile.itemsets.rows.sources import SourceRows
 
 @dataclass(frozen=True, eq=False)
 class IntervalLayers:
-    """Which features are intervals, and those that a policy of each k publishes, all of them.
+    """The features that are intervals, and the intervals that a policy of each k publishes.
 
-    Intervals of one column at two k may overlap, so no policy has others than its own k's.
+    Intervals of one column at two values of k may overlap. A policy therefore publishes only the
+    intervals of its own k, and all of them.
     """
 
     is_interval: NDArray[np.bool_]
@@ -34,19 +35,22 @@ class IntervalLayers:
         return cls(np.zeros(features, dtype=np.bool_), {})
 
     def list_given(self, k: int) -> NDArray[np.intp]:
-        """Return the intervals that every policy of this k publishes; of 1, the smallest k's."""
+        """Return the intervals that every policy of this k publishes.
+
+        For 1, those of the smallest k.
+        """
         at = k if k in self.of else min(self.of, default=k)
         return self.of.get(at, np.zeros(0, dtype=np.intp))
 
     def open(self, k: int) -> NDArray[np.intp]:
-        """Return the features that a policy of this k may publish, its intervals among them."""
+        """Return the features that a policy of this k may publish, including its intervals."""
         return np.union1d(np.flatnonzero(~self.is_interval), self.list_given(k))
 
 
 def with_intervals(
     rows: SourceRows, forms: Sequence[ColumnForm], ks: Sequence[int]
 ) -> tuple[SourceRows, tuple[ColumnForm, ...], IntervalLayers]:
-    """Cut the columns that were read on a grid, for each k; others stay as they are."""
+    """Divide the columns on a grid into intervals, for each k. Other columns stay the same."""
     grids = [form for form in forms if isinstance(form, GridForm)]
     if not grids:
         return rows, tuple(forms), IntervalLayers.none(len(rows.incidence.features))
@@ -69,7 +73,10 @@ def with_intervals(
 
 
 def _ends(grid: GridForm, places: Sequence[int], *, known: bool) -> list[NumberInterval | None]:
-    """Return a column's intervals between the chosen cells; the first is the unknown numbers."""
+    """Return the intervals between the chosen cells.
+
+    Unknown numbers come first if they are separate.
+    """
     if not places:
         return []
     cuts = [grid.cuts[place - 2] for place in places if place > 1]
@@ -83,7 +90,7 @@ def _ends(grid: GridForm, places: Sequence[int], *, known: bool) -> list[NumberI
 def _ranges(
     grid: GridForm, layers: Mapping[int, Mapping[str, list[NumberInterval | None]]]
 ) -> RangesForm:
-    """Return the form of a column's intervals at every k, each once, from the lowest."""
+    """Return the form of a column's intervals at all values of k, each once, from the lowest."""
     ends = {one for layer in layers.values() for one in layer.get(grid.column, [])}
     ordered = sorted((one for one in ends if one is not None), key=lambda one: one.ends)
     return RangesForm.of(grid.column, grid.scale, [*([None] if None in ends else []), *ordered])
@@ -111,7 +118,7 @@ def _layers(
 def _merge_intervals(
     rows: Incidence, before: Sequence[ColumnForm], after: Sequence[ColumnForm]
 ) -> Incidence:
-    """Return the rows with each interval in the place of its cells."""
+    """Return the rows with intervals instead of grid cells."""
     from scipy import sparse
 
     blocks = [
@@ -129,7 +136,10 @@ def _merge_intervals(
 
 
 def _cells_within(grid: GridForm, ranges: RangesForm) -> NDArray[np.int8]:
-    """Return (cells, intervals) whether an interval contains a cell; cell 0 is unknown numbers."""
+    """Return (cells, intervals) whether an interval contains a cell.
+
+    Cell 0 is for unknown numbers.
+    """
     lows = np.array([-np.inf, *grid.cuts]) if grid.values else np.zeros(0)
     within = np.zeros((len(grid.values), len(ranges.ends)), dtype=np.int8)
     for x, ends in enumerate(ranges.ends):

@@ -1,7 +1,7 @@
-"""Judge a release of itemsets together with all that a ledger names.
+"""Evaluate a release of itemsets together with all releases in a ledger.
 
-Whoever has two releases of the same rows, and links them, knows of each row what either shows: the
-union of their features. Two sets of features that each keep k may have a k of 1 together.
+An adversary who links two releases of the same rows can join the features of both for each row. Two
+sets of features that each meet k may together have a k of only 1.
 """
 
 from __future__ import annotations
@@ -42,11 +42,12 @@ def judge(
     source: Source | None = None,
     releases: Sequence[Path] = (),
 ) -> ReleaseJudgement:
-    """Judge a policy of a kit together with the releases in a ledger.
+    """Evaluate a policy of a kit together with the releases in a ledger.
 
     Raises
     ------
-    RequestError : no source; a kit does not hold the rows by which sets of features are joined.
+    RequestError : no source is given. A kit does not contain the rows, which are needed to join
+        sets of features.
     """
     chosen.check(kit)
     content = ItemsetsContent.of(kit)
@@ -67,9 +68,11 @@ def judge_policy(
     *,
     named: bool = False,
 ) -> ReleaseJudgement:
-    """Judge a policy on the rows of a source; O(ones) for each release, and once for the union.
+    """Evaluate a policy on the rows of a source.
 
-    named : whether subjects are released as pseudonyms, by which releases are joined row by row.
+    Cost: O(ones) for each release, and once for the union.
+
+    named : whether subjects are released as pseudonyms. Releases can then be joined row by row.
     """
     features = _KeyedFeatures(content.reader.read_rows(source, content.forms, strict=False), keys)
     space = keys.hash("pseudonyms", purpose_of(None)) if named else None
@@ -120,7 +123,7 @@ class _KeyedFeatures(BriefRepr):
         return [self.keys.hash("feature", name) for name in self.incidence.features]
 
     def describe_disclosed(self, policy: ItemsetsPolicy) -> dict[str, Any]:
-        """Return a ledger entry's content on a policy's release."""
+        """Return the content of a ledger entry on the release of a policy."""
         asked = policy.constraint
         return {
             "counted": self.keys.hash("rows", self._digest()),
@@ -131,7 +134,7 @@ class _KeyedFeatures(BriefRepr):
         }
 
     def _digest(self) -> str:
-        """Return a hash of the rows, the same in whatever order they are read."""
+        """Return a hash of the rows that does not depend on their order."""
         held = self.incidence
         each = [np.sort(x).tobytes() for x in np.split(held.items, held.starts[1:-1])]
         patterns = [hashlib.sha256(one).digest() for one in each]
@@ -153,7 +156,7 @@ class _KeyedFeatures(BriefRepr):
     def link_rows(
         self, one: NDArray[np.bool_], other: NDArray[np.bool_], constraint: Constraint
     ) -> float:
-        """Link rows by the features and the label that both releases show."""
+        """Return the expected matches if rows are linked by common features and labels."""
         first, second = self.incidence.project(one), self.incidence.project(other)
         both, shared = self.incidence.project(one | other), self.incidence.project(one & other)
         key = shared.pattern.astype(np.int64)
@@ -170,7 +173,7 @@ class _KeyedFeatures(BriefRepr):
 
 
 def _explain_no_bound(ledger: Ledger, features: _KeyedFeatures, counted: str) -> str:
-    """Return the reason why no figure bounds the releases' joint risk, or an empty string."""
+    """Return the reason why the joint risk of the releases has no bound, or an empty string."""
     known = set(features.hashes)
     for line in ledger.released_lines:
         if why := other_kind(line, KIND):
@@ -189,14 +192,14 @@ def _constraint(said: dict[str, Any]) -> Constraint:
 
 
 def _strongest(each: Sequence[Constraint]) -> Constraint:
-    """Return what asks for the least k against an adversary who knows all that any of them may."""
+    """Return a constraint with the least k and the strongest adversary of the given constraints."""
     limits = [one.m for one in each if one.m is not None]
     m = max(limits) if len(limits) == len(each) else None
     return Constraint(min(one.k for one in each), m, any(one.absences for one in each))
 
 
 def _sharing(held: Incidence, constraint: Constraint) -> NDArray[np.int64]:
-    """Return how many subjects an adversary who knows a whole row takes for its own."""
+    """Return, for each row, the subjects who match an adversary's complete knowledge of it."""
     absent = constraint.absences
     return (containment.row_exact_anonymity if absent else containment.row_anonymity)(held)
 

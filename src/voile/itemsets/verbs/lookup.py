@@ -1,8 +1,8 @@
-"""An adversary who knows j items of a person, and looks up the rows that have them all.
+"""An adversary who knows some items of a person, and looks up the rows with all of them.
 
-The items are drawn at random, or are the ones that fewest people have, among the published ones
-of a release. The person is found when one is left. Knowing absences, the adversary knows j items
-that the person lacks: drawn at random, or those most people have.
+The items are random, or the published items that the fewest people have. The person is found if
+only one person matches. Alternatively, the adversary knows items that the person lacks. They are
+random, or those that most people have.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ItemKnowledge:
-    """The adversary knows up to `count` items that a person has or, if `absent`, lacks.
+    """An adversary who knows up to `count` items that a person has or, if `absent`, lacks.
 
-    They are random ones, or the most `identifying` ones. The adversary also knows the features of
-    the person that are `always` known.
+    The items are random or, if `identifying`, the most identifying ones. The adversary also knows
+    the person's features that `always` marks.
     """
 
     count: int
@@ -40,7 +40,7 @@ class ItemKnowledge:
 
     @property
     def note(self) -> Note:
-        """The condition of a finding: how many of which items are known."""
+        """The condition of a finding: the number and kind of the known items."""
         thing = f"{'absence' if self.absent else 'item'}{'' if self.count == 1 else 's'}"
         values: dict[str, Value] = {"count": self.count, "kind": self.kind, "thing": thing}
         beside = "" if self.always is None else "all numbers and "
@@ -49,7 +49,10 @@ class ItemKnowledge:
     def of(
         self, rows: Incidence, row: int, rng: np.random.Generator, among: Mask | None = None
     ) -> Indices:
-        """Return the items known of the person with this row; identifying ones are `among` some."""
+        """Return the known items of the person of a row.
+
+        Identifying items are selected from those that `among` marks.
+        """
         pattern = rows.pattern[row]
         has = rows.items[slice(*rows.starts[pattern : pattern + 2])].astype(np.intp)
         if self.always is not None:
@@ -72,7 +75,7 @@ class ItemKnowledge:
 
 
 def fitting(rows: Incidence, known: Indices, *, absent: bool) -> Indices:
-    """Return the patterns that have all the items known, or none of them."""
+    """Return the patterns that have all the known items, or none of them if `absent`."""
     counted = np.zeros(len(rows.own), dtype=np.int64)
     for item in known:
         counted[rows.holders[slice(*rows.column_starts[item : item + 2])]] += 1
@@ -80,7 +83,7 @@ def fitting(rows: Incidence, known: Indices, *, absent: bool) -> Indices:
 
 
 def people(rows: Incidence, patterns: Indices) -> int:
-    """Count the subjects who have one of these patterns."""
+    """Count the subjects who have at least one of these patterns."""
     alone = int(rows.own[patterns].sum())
     if not rows.n_shared:
         return alone
@@ -91,14 +94,14 @@ def people(rows: Incidence, patterns: Indices) -> int:
 
 
 def map_features(truth: Incidence, shown: Incidence) -> Indices:
-    """Return for each feature of the source its number in the release, -1 where it is not there."""
+    """Return the number of each feature of the source in the release, or -1 if it is not there."""
     place = {name: x for x, name in enumerate(shown.features)}
     return np.array([place.get(name, -1) for name in truth.features], dtype=np.intp)
 
 
 @dataclass(frozen=True)
 class LookUp:
-    """One look-up: how many people fit, whether the person is one, and which patterns fit."""
+    """The result of a look-up: how many people match, whether the person does, and the patterns."""
 
     left: int
     is_among: bool
@@ -106,7 +109,7 @@ class LookUp:
 
 
 def look_up(rows: Incidence, known: Indices, *, absent: bool, own: int | None = None) -> LookUp:
-    """Look up the matching people; `own` is the person's pattern, None for an absent person."""
+    """Look up the matching people. `own` is the person's pattern, or None for an absent person."""
     patterns = fitting(rows, known, absent=absent)
     is_among = own is not None and bool((patterns == own).any())
     return LookUp(people(rows, patterns), is_among, patterns)

@@ -1,4 +1,4 @@
-"""Options of `fit`, `apply` and `attack`; the command line makes one option of each field."""
+"""Options of `fit`, `apply`, `attack` and `assess`. Each field is a command-line option."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Method = Literal[
 
 
 class FitOptions(voile.release.options.FitOptions):
-    """How the frontier is found, and against whom."""
+    """Options of the search for the frontier, and of the adversary."""
 
     k: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (),
@@ -91,7 +91,7 @@ class FitOptions(voile.release.options.FitOptions):
 
 
 class ApplyOptions(voile.release.options.AcceptingOptions):
-    """How the release is written."""
+    """Options for writing the release."""
 
     pseudonyms: bool = Field(
         False, description="release the subjects as pseudonyms, which join this release to others"
@@ -104,7 +104,7 @@ class ApplyOptions(voile.release.options.AcceptingOptions):
 
 
 class AttackOptions(voile.release.options.ControlOptions):
-    """The adversary's data and knowledge."""
+    """Options of the adversary's data and knowledge."""
 
     items: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (1, 2, 3, 5, 10),
@@ -116,4 +116,4 @@ class AttackOptions(voile.release.options.ControlOptions):
 
 
 class AssessOptions(AttackOptions):
-    """The inputs to assess a release of any origin."""
+    """Options of the assessment of a release of any origin."""

@@ -1,4 +1,4 @@
-"""A kit's policies and their figures: what `choose` reads."""
+"""The policies of a kit and their figures, which `choose` reads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class EmptyPolicyWarning(UserWarning):
 
 @dataclass(frozen=True)
 class _PolicyFields:
-    """A policy in the form of its file."""
+    """The fields of a policy file."""
 
     __pydantic_config__ = STRICT
 
@@ -40,7 +40,7 @@ class _PolicyFields:
 
 @dataclass(frozen=True)
 class ItemsetsPolicy(BriefRepr):
-    """Publish these features, in the kit's order, and promise that they meet this constraint."""
+    """The features to publish, in the kit's order, and the constraint that they must meet."""
 
     shows = ("constraint",)
 
@@ -58,7 +58,7 @@ class ItemsetsPolicy(BriefRepr):
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], known: Sequence[str]) -> ItemsetsPolicy:
-        """Read it back, refusing a feature that the kit does not know."""
+        """Return a policy from plain data. Raises RequestError for a feature that the kit lacks."""
         said = read_fields(_PolicyFields, data)
         constraint, chosen = Constraint(said.k, said.m, said.absences), set(said.features)
         if unknown := chosen - set(known):
@@ -72,10 +72,11 @@ class ItemsetsPolicy(BriefRepr):
 
 @dataclass(frozen=True, eq=False)
 class ItemsetsPolicies(StoredPolicies):
-    """The frontier of a fit, whose policies are (p, features) bool.
+    """The frontier of a fit. Its policies are a boolean array of shape (policies, features).
 
-    features : (features,) a table: name, support in subjects, weight (null where the utility is a
-    function of the whole set). adversary : the constraint with k = 1.
+    features : a table with one row for each feature: name, support in subjects, and weight. The
+        weight is null if the utility is a function of the whole set.
+    adversary : the constraint with k = 1.
     """
 
     features: pa.Table
@@ -104,13 +105,13 @@ class ItemsetsPolicies(StoredPolicies):
 
     @property
     def names(self) -> list[str]:
-        """The features' names, in the order of the kit."""
+        """The names of the features, in the order of the kit."""
         names: list[str] = self.features.column("feature").to_pylist()
         return names
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
-        """1 / the fewest rows that contain an adversary's possible knowledge of a row."""
+        """1 / the least number of people who match the adversary's possible knowledge of a row."""
         return {"max_risk": self.frontier.risk}
 
     def policy(self, number: int) -> ItemsetsPolicy:

@@ -1,4 +1,4 @@
-"""The report's sections on itemsets, as data: the measured figures, then the fit's predictions."""
+"""The report's sections on itemsets, as data: measured figures, then predictions of the fit."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def sections(
 ) -> tuple[Section, ...]:
     """Return the sections on a kit or on a release.
 
-    A public report names no feature that the release does not show, no rare itemset, and no
-    count of people below 11.
+    A public report contains no feature that the release does not publish, no rare itemset, and no
+    count of fewer than 11 people.
     """
     data, public, private = facts_for(audience, subject, _gather_data, STATING)
     data = by_utility(data) if audience == "public" else data
@@ -141,10 +141,10 @@ def _summary(
         shown.append(Figure("Unique rows", share(figures["unique_share"]), meaning))
     of = f"of {data['before']['features']:,} in the source" if data else "of the source's"
     shown.append(Figure("Features published", f"{features:,}", of))
-    internal = audience == "internal"  # the public sees no AUC: see `by_utility`
+    internal = audience == "internal"  # a public report has no AUC: see `by_utility`
     if internal and chosen and chosen.get("loss_low") is not None:
         shown.append(_auc_lost(chosen, data))
-    lost = figures.get("utility_lost", figures.get("loss"))  # releases had one loss at first
+    lost = figures.get("utility_lost", figures.get("loss"))  # early releases have one loss
     if lost is not None:
         meaning = (
             "share of summed utility, predicted by the fit. 0% with all features, 100% with none"
@@ -177,7 +177,7 @@ def _describe_knowledge(asked: Data, *, numbered: bool) -> str:
 def _least_shared(
     asked: Data, counted: Data, audience: Audience, *, numbered: bool = False
 ) -> Figure:
-    """Report the k that the release reaches; to the public the one promised where that is few."""
+    """Return the release's smallest group, or the promised k if a public report must hide it."""
     k, reached = asked["k"], int(counted.get("anonymity", 0))
     known = _describe_knowledge(asked, numbered=numbered)
     shared = f"the smallest number of people who match an adversary's possible knowledge: {known}"
@@ -187,7 +187,7 @@ def _least_shared(
 
 
 def _singled_out(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Figure]:
-    """Report the case with the most people singled out, and the same on the source."""
+    """Yield the worst case of singling out, with the same case on the source."""
     found = [one for attack in evidence for one in shown_findings(attack, audience)]
     rates = {(one.quantity, format_note(one.at, audience)): one.rate for one in found if one.at}
     cases = [
@@ -206,7 +206,7 @@ def _singled_out(evidence: Sequence[Evidence], audience: Audience) -> Iterator[F
 
 
 def _rank(rate: Rate, audience: Audience) -> tuple[float, bool]:
-    """Rank a rate by what its audience is shown: which of two small counts is larger is not."""
+    """Return a sort key for a rate by its displayed value. Hidden small counts are not ranked."""
     hidden = is_hidden(rate, audience)
     return (round(rate.value) if hidden else rate.value), hidden
 
@@ -245,7 +245,7 @@ def _describe_choice(chosen: Data, found: Data) -> Iterator[str]:
 
 
 def _gap(utility: float, bound: float) -> str:
-    """State the optimality gap of the features chosen.
+    """Return a sentence on the optimality gap of the chosen features.
 
     >>> _gap(2.0, 2.5)
     'Optimality gap: at most 25%, proved.'
@@ -258,9 +258,9 @@ def _gap(utility: float, bound: float) -> str:
 
 
 def _report_fit(data: Data, audience: Audience, published: Sequence[str] = ()) -> Iterator[Section]:
-    """Show the fit's frontier, groups before and after, and the chosen policy's features.
+    """Yield the sections on the frontier, on groups, and on the features of the chosen policy.
 
-    The public sees the features `published` as the release lists them, not the best ones first.
+    A public report lists the `published` features in the order of the release, not by utility.
     """
     shown = data["frontier"]
     axis = LOSS.get(data["found"].get("loss") or "", UTILITY_LOST)
@@ -278,7 +278,7 @@ def _report_fit(data: Data, audience: Audience, published: Sequence[str] = ()) -
     if audience == "public":
         stops = [_coarse(row) | {"names": published[:MOST]} for row in stops]
         data = {**data, "chosen": _coarse(data["chosen"])} if stops else data
-    known = "names" in shown  # as releases say since there are details
+    known = "names" in shown  # early releases have no details
     details = [_detail(row, data["before"], audience) for row in (*rows, *stops) if known]
     chart = frontier_chart(data, described, RISK, axis, details)
     yield Section("frontier", "Risk-utility frontier", (chart,))
@@ -288,13 +288,13 @@ def _report_fit(data: Data, audience: Audience, published: Sequence[str] = ()) -
 
 
 def _coarse(row: Data) -> dict[str, Any]:
-    """Return a policy with the k promised, where the one reached counts few people."""
+    """Return a policy with the promised k instead of a k that reveals a small number of people."""
     few = is_few(round(1 / exact(row["risk"])))
     return {**row, "risk": 1 / row["k"]} if few else dict(row)
 
 
 def _detail(row: Data, before: Data, audience: Audience) -> Detail:
-    """Return the details of a policy; the release shows its features."""
+    """Return the details of a policy, including its features."""
     facts = [
         ("smallest group", f"k = {_write_reached(row['k'], round(1 / row['risk']))}"),
         *_losses(row),
@@ -310,7 +310,7 @@ def _detail(row: Data, before: Data, audience: Audience) -> Detail:
 
 
 def _losses(row: Data) -> Iterator[tuple[str, str]]:
-    """Yield the share of AUC that is lost where it was measured, and that of utility."""
+    """Yield the lost share of AUC, if it was measured, and that of utility."""
     if row.get("loss_low") is not None:
         interval = share_interval(row["loss_low"], row["loss_high"])
         yield LOSS["auc"][0], f"{share(row['loss'])} ({interval})"
@@ -318,7 +318,7 @@ def _losses(row: Data) -> Iterator[tuple[str, str]]:
 
 
 def _write_reached(asked: int, reached: int) -> str:
-    """Write the k that a policy reaches, and the one that was asked for where it is another.
+    """Return the k that a policy reaches, and the requested one if it differs.
 
     >>> _write_reached(11, 14), _write_reached(11, 11)
     ('14 (11 asked for)', '11')
@@ -327,7 +327,7 @@ def _write_reached(asked: int, reached: int) -> str:
 
 
 def _groups(data: Data, audience: Audience) -> Section:
-    """Show group sizes for an adversary's knowledge, with all features and the chosen ones."""
+    """Return the section on group sizes, with all features and with the chosen ones."""
     states = {"all features": data["before"]}
     if data.get("chosen"):
         states["published"] = data["chosen"]
@@ -346,7 +346,7 @@ def _groups(data: Data, audience: Audience) -> Section:
         (size, tuple(Bar(name, one["sizes"][x]) for name, one in states.items()))
         for x, size in enumerate(SIZE_NAMES)
     )
-    step = data["found"].get("sizes_of_one_in") or 1  # kits of earlier versions counted all
+    step = data["found"].get("sizes_of_one_in") or 1  # early kits counted all rows
     sizes = "Rows by the number of people who share all their items: more is safer"
     sizes += f" (one row in {step:,} counted)" * (step > 1)
     blocks = (

@@ -55,7 +55,7 @@ def report_data(content: ItemsetsContent, number: int | None) -> dict[str, Any]:
 
 
 def _best_published(content: ItemsetsContent, number: int) -> list[list[Any]]:
-    """Return the best features published, with weight and support."""
+    """Return the published features of the largest weight, with weight and support."""
     kept = np.flatnonzero(content.frontier.policies[number])
     table = content.features
     weights = table.column("weight").to_numpy()
@@ -66,10 +66,10 @@ def _best_published(content: ItemsetsContent, number: int) -> list[list[Any]]:
 
 
 def by_utility(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data with the share of utility as the loss, instead of the AUC's.
+    """Return the data with the lost share of utility as the loss, instead of the lost share of AUC.
 
-    One person more or less changes the folds and the chosen features. An adversary who knows
-    everybody else would find that person by the AUC of a few policies, however coarse.
+    One more or fewer person changes the folds and the chosen features. An adversary who knows
+    everybody else could find that person from the AUC of a few policies, even if it is rounded.
     """
     if data.get("found", {}).get("loss") != "auc":
         return dict(data)

@@ -1,4 +1,4 @@
-"""The section on the features published and left out, and how a feature's name is shown."""
+"""The section on published and unpublished features, and the display of feature names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST = 80
 
 
 def features_section(data: Mapping[str, Any], published: Sequence[str]) -> Section:
-    """Return the section; its tables, which show small counts, are for the data holder."""
+    """Return the section. Its tables contain small counts, and are only for the data holder."""
     kept = tuple(
         (_shorten_name(name), f"{support:,}", "–" if weight is None else f"{weight:.4g}")
         for name, support, weight in data["kept"]
@@ -23,7 +23,7 @@ def features_section(data: Mapping[str, Any], published: Sequence[str]) -> Secti
         (
             _shorten_name(one["feature"]),
             f"{one['worth']:.4g}",
-            "–" if one.get("adds") is None else f"{one['adds']:.4g}",  # kits had none at first
+            "–" if one.get("adds") is None else f"{one['adds']:.4g}",  # early kits have none
             _itemset(one["itemset"], one["present"]),
             f"{one['support']:,}",
         )
@@ -56,7 +56,7 @@ def features_section(data: Mapping[str, Any], published: Sequence[str]) -> Secti
 
 
 def list_features(names: Sequence[str]) -> str:
-    """List features: one of a column of 0 and 1 by its column alone.
+    """Join the names of features. A feature of a column of 0 and 1 is named by its column alone.
 
     >>> list_features(["bread=", "area=north"])
     'bread, area=north'
@@ -65,7 +65,7 @@ def list_features(names: Sequence[str]) -> str:
 
 
 def _shorten_name(name: str) -> str:
-    """Return a feature's name, cut where it is long.
+    """Return the name of a feature, shortened if it is long.
 
     >>> _shorten_name("bread="), _shorten_name("x" * 5_000)[-21:]
     ('bread', 'x… (5,000 characters)')
@@ -75,7 +75,7 @@ def _shorten_name(name: str) -> str:
 
 
 def _itemset(names: Sequence[str], present: Sequence[bool]) -> str:
-    """Write which items a row has and lacks.
+    """Return the items that a row has and lacks as text.
 
     >>> _itemset(["tea", "milk"], [True, False])
     'tea, not milk'

@@ -1,4 +1,4 @@
-"""The scene of an attack: the released rows, the source's, and which of them correspond."""
+"""The data of an attack: the released rows, the rows of the source, and their correspondence."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class ItemsetsStage(ABC):
     @property
     @abstractmethod
     def _forms(self) -> tuple[ColumnForm, ...]:
-        """The source's forms."""
+        """The forms of the source."""
 
     @property
     @abstractmethod
     def true(self) -> SourceRows:
-        """The source's rows."""
+        """The rows of the source."""
 
     @property
     @abstractmethod
@@ -52,12 +52,12 @@ class ItemsetsStage(ABC):
     @property
     @abstractmethod
     def targets(self) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """The released rows, by their place in the source, and each one's released pattern."""
+        """The positions of the released rows in `true`, and the released pattern of each."""
 
     @property
     @abstractmethod
     def control(self) -> tuple[Incidence, NDArray[np.intp], NDArray[np.object_] | None]:
-        """People who are not in the release: their rows, which of them count, their labels."""
+        """People who are not in the release: their rows, the rows to use, and their labels."""
 
     @cached_property
     def _published_numbers(self) -> dict[int, NDArray[np.intp]]:
@@ -65,17 +65,17 @@ class ItemsetsStage(ABC):
         return {id(rows): map_features(rows, shown) for rows in (self.true.incidence, others)}
 
     def select_published(self, known: NDArray[np.intp], rows: Incidence) -> NDArray[np.intp]:
-        """Return which of the items known of a person in these rows are published."""
+        """Return a person's known items that are published, as feature numbers of the release."""
         found = self._published_numbers[id(rows)][known]
         return found[found >= 0]
 
     def mask(self, rows: Incidence) -> NDArray[np.bool_]:
-        """Return which features of the source, or of the control, are published."""
+        """Return a mask of the published features of the source, or of the control group."""
         return self._published_numbers[id(rows)] >= 0
 
     @cached_property
     def intervals(self) -> NDArray[np.bool_]:
-        """Which features of the source are intervals of numbers or dates."""
+        """A mask of the source's features that are intervals of numbers or dates."""
         kinds = [isinstance(form, RangesForm) for form in self._forms for _ in form.values]
         return np.array(kinds, dtype=np.bool_)
 
@@ -88,7 +88,7 @@ class ItemsetsStage(ABC):
 
     @cached_property
     def labels_by_pattern(self) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
-        """(patterns, labels) how many released rows there are, and the labels."""
+        """(patterns, labels) counts of released rows, and the labels."""
         labels, rows = self.released_rows.labels, self.released_rows.incidence
         assert labels is not None
         names, number = np.unique(labels.astype(str), return_inverse=True)
@@ -99,7 +99,7 @@ class ItemsetsStage(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ItemsetsScene(ItemsetsStage):
-    """The stage of a release of voile's own."""
+    """The attack data of a release that voile wrote."""
 
     release: StoredRelease
     truth: Source
@@ -109,20 +109,23 @@ class ItemsetsScene(ItemsetsStage):
 
     @classmethod
     def of(cls, release: StoredRelease, truth: Source, options: AttackOptions) -> ItemsetsScene:
-        """Refuse what cannot be scored."""
+        """Return the attack data of a release.
+
+        Raises an error if the source does not fit the release.
+        """
         scene = cls(release, truth, options, private_manifest_of(release))
         release.check_source(truth, scene.true.incidence.n_rows)
         return scene
 
     @cached_property
     def _reader(self) -> RowReader:
-        target = self.private.get("target")  # releases had none at first
+        target = self.private.get("target")  # early releases have none
         roles = Roles.model_validate(self.private["roles"])
         return RowReader.all_of(roles, target and form_of(target))
 
     @cached_property
     def _forms(self) -> tuple[ColumnForm, ...]:
-        """The source's forms: its own values, and the cuts of the fit."""
+        """The forms of the source, with its own values and the split points of the fit."""
         cuts = {
             form["column"]: tuple(form["cuts"]) for form in self.private["forms"] if "cuts" in form
         }
@@ -137,7 +140,7 @@ class ItemsetsScene(ItemsetsStage):
 
     @cached_property
     def true(self) -> SourceRows:
-        """The source's rows; a cell that cannot be read counts as empty."""
+        """The rows of the source. A cell that cannot be read counts as empty."""
         return self._reader.read_rows(self.truth, self._forms, strict=False)
 
     @cached_property
@@ -163,13 +166,13 @@ class ItemsetsScene(ItemsetsStage):
 
     @cached_property
     def targets(self) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """The released rows, by their place in the source, and each one's released pattern."""
+        """The positions of the released rows in `true`, and the released pattern of each."""
         rows = rows_released(self.release)
         return self._place[rows[self.released_rows.number]], self.released_rows.incidence.pattern
 
     @cached_property
     def control(self) -> tuple[Incidence, NDArray[np.intp], NDArray[np.object_] | None]:
-        """People who are not in the release: their rows, which of them count, their labels."""
+        """People who are not in the release: their rows, the rows to use, and their labels."""
         if self.options.control is not None:
             source = open_source(self.options.control)
             rows = self._reader.read_rows(source, self._forms, strict=False)

@@ -1,4 +1,4 @@
-"""Check a written release again: that it holds what its policy publishes, and its findings."""
+"""Check that a written release contains only the values of its policy, and recount its findings."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ LEFT = "not counted again: it takes the source, or what fit measured of it"
 
 
 def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
-    """Yield each check of a release, in words, and whether it holds.
+    """Yield each check of a release, with its description and result.
 
-    Without the private folder each row counts as a person.
+    Without the private folder, each row counts as a person.
     """
     public = release.public
     policy, asked = public["policy"], public["constraints"]
