@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Corpus(Sequence[Document]):
-    """Documents in their order.
+    """An ordered, immutable collection of documents.
 
     Examples
     --------
@@ -38,18 +38,19 @@ class Corpus(Sequence[Document]):
         encoding: str | None = None,
         subject: str | None = None,
     ) -> Corpus:
-        """Read all documents of a file, a folder, a pattern or a database's table.
+        """Read all documents of a file, a folder, a file pattern or a database table.
 
         Parameters
         ----------
-        format : a name in `voile.documents.text.formats.FORMATS`; recognised unless given.
-        encoding : of text. Without one it is UTF-8, or the encoding of a byte order mark.
-        subject : the field or column with the document's subject, instead of `subject`.
+        format : a name in `voile.documents.text.formats.FORMATS`; recognised from the files if not
+        given.
+        encoding : the encoding of text. By default UTF-8, or the encoding of a byte order mark.
+        subject : the name of the field or column with a document's subject, if it is not `subject`.
 
         Raises
         ------
-        RequestError : there is no such file or format, or a document's spans are wrong.
-        SourceError : a file is damaged, of another format, or not text; it holds no document.
+        RequestError : the file or format does not exist, or the spans of a document are wrong.
+        SourceError : a file is damaged, of another format, or not text, or contains no document.
         """
         corpus = cls(read_documents(path, format, encoding=encoding, subject=subject))
         if not len(corpus):
@@ -60,14 +61,14 @@ class Corpus(Sequence[Document]):
     def from_source(cls, source: Source, roles: Roles) -> Corpus:
         """Read the documents of a source: one for each row and text column, in that order.
 
-        Their ids are "row 17", or "row 17, column note" where there are several text columns;
-        their subject is that of the row. A null is an empty document, and a null for its spans one
-        that is not annotated. Memory: all of them.
+        The id of a document is "row 17", or "row 17, column note" if there are several text
+        columns. Its subject is the subject of the row. A null text becomes an empty document. A
+        document with null spans is not annotated. Memory: all documents.
 
         Raises
         ------
-        RequestError : roles that do not fit the source; spans that are none, named by row and
-            column.
+        RequestError : the roles do not fit the source, or spans are invalid. The message contains
+        the row and column.
 
         Examples
         --------
@@ -88,12 +89,15 @@ class Corpus(Sequence[Document]):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The types of its spans, by the alphabet."""
+        """The types of the spans, in alphabetical order."""
         return tuple(sorted({span.label for one in self for span in one.spans}))
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """Whose each document is; one without a subject is its own, and its copies' with it."""
+        """The subject of each document.
+
+        A document without a subject is a subject of its own, together with the copies of its text.
+        """
         first: dict[str, int] = {}
         return tuple(
             f"document {first.setdefault(one.text, number)}"
@@ -103,7 +107,7 @@ class Corpus(Sequence[Document]):
         )
 
     def subset(self, indices: Iterable[int]) -> Corpus:
-        """Return the documents of these numbers, in the order asked."""
+        """Return the documents with these indices, in the given order."""
         return Corpus(self._documents[index] for index in indices)
 
     def __len__(self) -> int:
