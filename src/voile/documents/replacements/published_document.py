@@ -1,4 +1,4 @@
-"""A document as published: its text, and its replacements in place of the source's."""
+"""A published document: its text, and the replacements in it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from voile.documents.text.document import Document
 
 @dataclass(frozen=True, slots=True)
 class PublishedDocument(Document):
-    """A document as published; its spans are the identifiers that are left."""
+    """A published document. Its spans are the remaining identifiers."""
 
-    edits: tuple[
-        PublishedEdit, ...
-    ] = ()  # what stands in the place of what, in the order of the text
+    edits: tuple[PublishedEdit, ...] = ()  # the replacements, in the order of the text
 
 
 def publish(
     document: Document, removals: Sequence[TextRemoval], put: RemovalReplacer
 ) -> PublishedDocument:
-    """Replace the removed text, and carry over the spans that are left."""
+    """Replace the removed text, and carry over the remaining spans."""
     made = keep_json(document.text, replace_in_elements(document, removals, put))
     return PublishedDocument(
         made.text,
