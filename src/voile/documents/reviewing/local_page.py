@@ -1,4 +1,4 @@
-"""The local page, as the verbs serve it on which a person reads."""
+"""The local page, as the reading verbs serve it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from functools import partial
 from voile.core.errors import RequestError, install
 
 COMMON = ("NAME", "DATE", "PHONE", "ADDRESS", "ID", "EMAIL", "AGE", "HOSPITAL", "PROFESSION")
-"""Types that a reader may need though a kit has none of them, in the order of their keys."""
+"""Types that a reader may need even if the kit has none of them, in the order of their keys."""
 
 
 def page_server() -> Callable[..., None]:
     """Return the function that serves the page and prints its addresses.
 
-    Raises RequestError: its libraries are not installed.
+    Raises
+    ------
+    RequestError : the libraries of the page are not installed.
     """
     try:
         import uvicorn  # noqa: F401 - the server imports it late
@@ -28,5 +30,5 @@ def page_server() -> Callable[..., None]:
 
 
 def types_on_page(labels: Sequence[str]) -> list[str]:
-    """Return the types that a reader may set, the kit's own among them."""
+    """Return the types that a reader may set, including the kit's own types."""
     return list(dict.fromkeys([*COMMON, *labels]))
