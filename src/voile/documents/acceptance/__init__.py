@@ -1,1 +1,1 @@
-"""A release is accepted when reading a part of it proves that few identifiers are left in it."""
+"""Acceptance sampling: a reading proves that few identifiers are left in a release."""

@@ -22,10 +22,11 @@ STORY = (
 
 @dataclass(frozen=True)
 class AcceptanceCertificate:
-    """A verdict in words.
+    """The description of a verdict.
 
-    sentence : the proved bound, or that nothing was proved. evidence : for the report. public : for
-    the manifest that goes with the release.
+    sentence : the proved bound, or the statement that nothing was proved.
+    evidence : the evidence for the report.
+    public : the data for the manifest that accompanies the release.
     """
 
     sentence: str
@@ -38,13 +39,13 @@ def certificate(
 ) -> AcceptanceCertificate:
     """Describe the proof of a reading.
 
-    If at most n identifiers are left, at most n subjects have one left. That bounds the share of
-    the subjects who have an identifier left.
+    If at most n identifiers are left, at most n subjects have one left. This bounds the share of
+    subjects with an identifier left.
 
     Parameters
     ----------
-    subjects : of the release. as_hard : whether all planted identifiers were ones that the
-        committee itself would have missed.
+    subjects : the number of subjects in the release.
+    as_hard : whether the committee itself would have missed all seeded identifiers.
     """
     condition = "" if verdict.planted and as_hard else IF_AS_WELL if verdict.planted else IF_ALL
     people = min(verdict.allowed, subjects)

@@ -1,25 +1,26 @@
-"""A sample that is read in turns, and the turns after which the rest of a release is accepted.
+"""Design a sample that is read in turns, after each of which the rest of a release may be accepted.
 
-The rest has `units` tokens. K of them still identify somebody, and nobody knows K. Tokens are drawn
+The rest has `units` tokens. An unknown number K of them still identify a person. Tokens are drawn
 one by one, without replacement, and each is shown in its line. Identifiers that readers find are
-removed. The rest is accepted as soon as K less the found identifiers is proved to be at most
-`allowed`. That is after `turns[a]` tokens if a identifiers were found in them. The rest is never
-accepted if more than len(turns) - 1 are found.
+removed. The rest is accepted as soon as K minus the found identifiers is proved to be at most
+`allowed`. This happens after `turns[a]` tokens if a identifiers were found in them. The rest is
+never accepted if more than len(turns) - 1 are found.
 
-**Proposition.** Take any K and any places of the identifiers. The chance that the rest is
+**Proposition.** Take any K and any positions of the identifiers. The probability that the rest is
 accepted with more than `allowed` identifiers left in it is at most `size(...)`, exactly.
 
-Proof. A reader sees each drawn identifier with the chance `recall`, independently of the others.
-Let chance decide before the sample is drawn which identifiers would be seen. Their number is D ~
-Binomial(K, recall). Given D, the number found in the first n drawn is hypergeometric. From one turn
-to the next it is a Markov chain. `stops` computes the chance C(D, a) that this chain first stops at
-turn a. Acceptance at turn a has found exactly a: fewer at that turn are fewer at the one before,
-which would have accepted. The acceptance is false if and only if K - a > allowed. So the chance is
-sum_D P(D | K) sum_{a < K - allowed} C(D, a). For K > allowed + len(turns) the inner sum has all
-terms. More identifiers only make acceptance at any turn rarer, since one more in the population
-lowers no count. So the largest chance over K is at some K in allowed + 1 .. allowed + len(turns). ∎
+Proof. A reader sees each drawn identifier with the probability `recall`, independently of the
+others. Decide at random, before the sample is drawn, which identifiers would be seen. Their number
+is D ~ Binomial(K, recall). Given D, the number found in the first n drawn is hypergeometric. From
+one turn to the next it is a Markov chain. `stops` computes the probability C(D, a) that this chain
+first stops at turn a. Acceptance at turn a has found exactly a. With fewer at that turn, there were
+also fewer at the turn before, which would have accepted. The acceptance is false if and only if K -
+a > allowed. So the probability is sum_D P(D | K) sum_{a < K - allowed} C(D, a). For K > allowed +
+len(turns) the inner sum has all terms. More identifiers only make acceptance at any turn rarer,
+since one more in the population lowers no count. So the largest probability over K is at some K in
+allowed + 1 .. allowed + len(turns). ∎
 
-The same is true if only a lower limit of the recall is known. Each chance falls as the recall
+The same is true if only a lower limit of the recall is known. Each probability falls as the recall
 rises, since D rises with it.
 """
 
@@ -35,24 +36,24 @@ from voile.documents.acceptance import limits
 
 TURNS = 12
 FITTED, CAREFUL = 4, 0.995
-"""How often the nominal level of a turn is fitted to the whole, and how closely."""
+"""The number of fits of a turn's nominal level to the total level, and their precision."""
 FALLING = 0.7
-"""Each turn has so much of the level of the one before: most samples of a good rest find few."""
+"""The ratio of successive turns' levels. Most samples of a good rest find few identifiers."""
 NOMINAL = 0.75
-"""About the share of a level that the first turn has."""
+"""The approximate share of a level that the first turn has."""
 _HARDLY = 1e-12
 
 
 @dataclass(frozen=True)
 class SampleDesign:
-    """When the rest is accepted.
+    """The rule that decides when the rest is accepted.
 
     Parameters
     ----------
-    units : tokens of the rest.
-    allowed : identifiers that may be left in it.
-    recall : the reader's, or its lower limit, in (0, 1].
-    turns : rising; after so many tokens it is accepted with 0, 1, 2, ... identifiers found.
+    units : the tokens of the rest.
+    allowed : the identifiers that may be left in it.
+    recall : the reader's recall, or its lower limit, in (0, 1].
+    turns : increasing numbers of tokens, after which 0, 1, 2, ... found identifiers are accepted.
     """
 
     units: int
@@ -61,13 +62,13 @@ class SampleDesign:
     turns: tuple[int, ...]
 
     def decide(self, read: int, found: int) -> bool | None:
-        """Say whether the rest is accepted after so many; None: read on to the next turn."""
+        """Return whether the rest is accepted after `read` tokens; None to read on."""
         if found >= len(self.turns):
             return False
         return True if read >= self.turns[found] else None
 
     def size(self) -> float:
-        """Return the largest chance of false acceptance, over all K: see the proposition."""
+        """Return the largest probability of false acceptance, over all K: see the proposition."""
         chances = [0.0]
         most = min(self.allowed + len(self.turns), self.units)
         seen = np.arange(_unlikely(self.allowed + 1, self.recall), most + 1)
@@ -80,18 +81,20 @@ class SampleDesign:
 
 
 def _unlikely(there: int, recall: float) -> int:
-    """Return a number below which the seen of `there` lie with a chance of at most `_HARDLY`."""
+    """Return a limit that the seen of `there` go below with a probability of at most `_HARDLY`."""
     return max(int(there * recall - sqrt(there * log(1 / _HARDLY) / 2)), 0)  # Hoeffding 1963
 
 
 def stops(units: int, turns: tuple[int, ...], seen: limits.Ints) -> limits.Floats:
-    """Return the chance C(D, a) to stop first at each turn, (D, turns), for the D of `seen`.
+    """Return the probabilities C(D, a) of the first stop at each turn, (D, turns).
+
+    The values of D are `seen`.
 
     Cost: O(D turns^3).
     """
     there = seen[:, None]
     looks = len(turns)
-    counts = np.arange(looks)  # more are never accepted, and are not followed
+    counts = np.arange(looks)  # larger counts are never accepted, so they are not tracked
     chances = limits.hypergeometric(counts, np.asarray(units), there, turns[0])
     stopped = np.zeros((len(seen), looks))
     for turn, read in enumerate(turns):
@@ -111,10 +114,10 @@ def stops(units: int, turns: tuple[int, ...], seen: limits.Ints) -> limits.Float
 def design(
     units: int, allowed: int, recall: float, level: float, looks: int
 ) -> SampleDesign | None:
-    """Return the design of so many turns whose false acceptances are at most `level`.
+    """Return the design with `looks` turns and false acceptances of at most `level`.
 
-    The first turn's nominal level is about the largest with which the proposition's chance is at
-    most `level`. None: no amount of reading proves it.
+    The first turn's nominal level is approximately the largest for which the probability of the
+    proposition is at most `level`. The result is None if no amount of reading proves it.
 
     >>> design(10_000, 9, 1.0, .05, 1)
     SampleDesign(units=10000, allowed=9, recall=1.0, turns=(2588,))

@@ -1,4 +1,4 @@
-"""How much must be read where nothing is fitted yet: the plan for rates that are assumed."""
+"""Forecast the reading for assumed rates, before anything is fitted."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ from voile.documents.acceptance.limits import Floats
 from voile.documents.acceptance.plan import AcceptanceGoal, ReadingForecast, ReadingPlan, plan
 
 TOP, HELD = 0.05, 0.76
-"""In news articles the likeliest twentieth of what classifiers left held this share of what still
-identified; a poorer order costs more reading."""
+"""In news articles, the likeliest twentieth of the tokens that classifiers left contained this
+share of the remaining identifiers. A poorer ranking requires more reading.
+"""
 TIMES = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""The rates that are assumed where none is given, as multiples of the goal."""
+"""The default rates, as multiples of the goal."""
 
 
 @dataclass(frozen=True)
 class AssumedPlan:
-    """The plan where so many identifiers are left per 1,000 tokens; None: nothing proves it."""
+    """The plan for an assumed number of identifiers left per 1,000 tokens.
+
+    The plan is None if no reading proves the goal.
+    """
 
     left: float
     plan: ReadingPlan | None
@@ -30,7 +34,7 @@ def plan_for(
 ) -> list[AssumedPlan]:
     """Return the plan for each assumed rate, in identifiers left per 1,000 tokens.
 
-    Tokens are words and signs; readers are measured by planted identifiers.
+    Tokens are words and signs. Seeded identifiers measure the readers.
 
     Raises
     ------
@@ -50,7 +54,7 @@ def plan_for(
 
 
 def assumed_scores(tokens: int, rate: float) -> Floats:
-    """Return scores that expect `rate` of the tokens to identify, `HELD` of them at the top.
+    """Return scores with the mean `rate`, of which the likeliest tokens have the share `HELD`.
 
     >>> assumed_scores(20, .1).round(3)[[0, 1, -1]].tolist()
     [1.0, 0.025, 0.025]

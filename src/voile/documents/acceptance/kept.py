@@ -1,4 +1,4 @@
-"""The tokens of a release that nothing was put in the place of, and how likely each identifies."""
+"""The tokens of a release that were not replaced, and their scores as identifiers."""
 
 from __future__ import annotations
 
@@ -18,30 +18,34 @@ from voile.documents.words.token_classes import are_signs
 from voile.documents.words.tokens import TextTokens
 
 Pair = tuple[PublishedDocument, Document]
-"""A document as released, and its source."""
+"""A released document, and its source."""
 READER = RemovalReason("reader")
-"""Why the readers' finds are removed."""
+"""The reason for removing the readers' finds."""
 UNKNOWN = 0.002
-"""A token's score if a committee has no member: about the share that good committees leave."""
+"""The score of a token if a committee has no member: approximately the share that good
+committees leave.
+"""
 RARE, NEW_WORD = 2, 0.05
-"""A new word has a capital, never small letters, and stands in at most `RARE` documents.
+"""The definition of a new word, and its probability of identifying a person.
 
-If a committee left it, it identifies with this chance: .055 to .065 in articles, mails and tweets.
+A new word has a capital, never occurs in lower case, and is in at most `RARE` documents. If a
+committee left it, it identifies a person with this probability: .055 to .065 in articles, mails and
+tweets.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class KeptTokens:
-    """Tokens, (n,): the number of their document, and where they stand in its source.
+    """Tokens, (n,), with the number of their document and their offsets in its source.
 
     Parameters
     ----------
-    scores : how likely each token identifies somebody, by the committee's first member.
+    scores : the probability that each token identifies a person, by the committee's first member.
     chances : the scores, raised for words that the committee may not have seen. A new word with a
-        capital is a name more often. They set the order of reading, and no proof rests on them.
-    left : nothing stands in the token's place in the release that apply wrote. Later removals by
-        readers do not count, so that the numbers of tokens stay.
-    is_sign : the token has no letter and no digit, and identifies nobody.
+    capital is more often a name. They set the order of reading, and no proof depends on them.
+    left : whether the token is unchanged in the release that apply wrote. Later removals by readers
+    are not included, so that the numbers of tokens stay the same.
+    is_sign : whether the token has no letter and no digit, and so identifies no one.
     """
 
     document: NDArray[np.intp]
@@ -54,9 +58,9 @@ class KeptTokens:
 
     @classmethod
     def of(cls, pairs: Sequence[Pair], committee: TokenCommittee) -> KeptTokens:
-        """Cut the sources into tokens, and score them. Memory: O(tokens).
+        """Split the sources into tokens, and score them. Memory: O(tokens).
 
-        pairs : with the edits that apply made.
+        pairs : documents with the edits that apply made.
         """
         parts = list(_parts(pairs, committee))
         document, start, end, scores, left, is_sign = map(np.concatenate, zip(*parts, strict=True))
@@ -66,12 +70,12 @@ class KeptTokens:
 
     @property
     def tokens(self) -> NDArray[np.intp]:
-        """The numbers of the tokens that are left to read, by which a `Reading` knows them."""
+        """The numbers of the remaining tokens to read, as used by `AcceptanceReading`."""
         return np.flatnonzero(self.left & ~self.is_sign)
 
     @property
     def signs(self) -> int:
-        """Return how many signs are left besides the tokens to read."""
+        """The number of remaining signs, which are not read."""
         return int((self.left & self.is_sign).sum())
 
 
@@ -92,7 +96,7 @@ def _parts(
 
 
 def _find_covered(tokens: TextTokens, published: Sequence[PublishedDocument]) -> NDArray[np.bool_]:
-    """Return which tokens a replacement stands for, all of their characters."""
+    """Return which tokens are entirely covered by a replacement, as a mask (n,)."""
     covered = np.zeros(len(tokens), dtype=np.bool_)
     for number, one in enumerate(published):
         if not one.edits:
@@ -111,7 +115,7 @@ def _new_words(
     start: NDArray[np.intp],
     end: NDArray[np.intp],
 ) -> NDArray[np.bool_]:
-    """Return which tokens are words with a capital, small nowhere and in few documents."""
+    """Return which tokens are words with a capital, never in lower case, and in few documents."""
     places = zip(document.tolist(), start.tolist(), end.tolist(), strict=True)
     words = [pairs[number][1].text[a:b] for number, a, b in places]
     small = {word for word in words if word.islower()}

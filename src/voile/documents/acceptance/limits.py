@@ -1,6 +1,7 @@
 """Confidence limits of readers' finds and misses, as pure functions of counts.
 
-All are exact: each inverts the distribution of the counts, and none rests on a normal limit.
+All limits are exact. Each inverts the distribution of the counts, and none uses a normal
+approximation.
 """
 
 from __future__ import annotations
@@ -14,16 +15,19 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _BEYOND = 100
-"""So many more shown than seen have a chance that hardly counts; it is taken to be the largest."""
+"""The excess of shown over seen identifiers beyond which the probability is negligible.
+
+The largest count represents all larger counts.
+"""
 
 
 def lower_recall(seen: int, planted: int, level: float) -> float:
-    """Return the lower limit of a reader's recall from planted identifiers (Clopper, Pearson 1934).
+    """Return the lower limit of a reader's recall from seeded identifiers (Clopper, Pearson 1934).
 
     Parameters
     ----------
-    seen, planted : 0 <= seen <= planted; nothing planted says nothing, and the limit is 0.
-    level : the chance, in (0, 1), with which the recall may lie below the limit.
+    seen, planted : 0 <= seen <= planted. Without seeded identifiers the limit is 0.
+    level : the probability, in (0, 1), that the limit exceeds the recall.
 
     >>> round(lower_recall(59, 59, .05), 4)
     0.9505
@@ -37,12 +41,12 @@ def lower_recall(seen: int, planted: int, level: float) -> float:
 
 
 def missed_limit(found: int, recall: float, level: float) -> int | None:
-    """Return the most identifiers that a reader with this recall may have missed.
+    """Return the upper limit of the identifiers that a reader with this recall missed.
 
-    The reader found `found` and sees each identifier with the chance `recall`. Let u more
-    identifiers be there. The limit is the largest u for which `found` or fewer are seen with a
-    chance above `level`. It is None if the recall is 0. A larger recall gives no larger limit, so
-    that a lower limit may stand for the recall.
+    The reader found `found` identifiers and sees each with the probability `recall`. Suppose that
+    there are u more identifiers. The limit is the largest u for which `found` or fewer are seen
+    with a probability above `level`. It is None if the recall is 0. A larger recall gives no larger
+    limit, so a lower limit of the recall is also valid.
 
     >>> missed_limit(40, 1.0, .05), missed_limit(40, .9, .05), missed_limit(0, .5, .05)
     (0, 9, 4)
@@ -59,7 +63,9 @@ def missed_limit(found: int, recall: float, level: float) -> int | None:
 
 
 def smallest(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """Return the smallest number above `low` for which it holds, as it does from there to `high`.
+    """Return the smallest number above `low` for which the condition holds.
+
+    The condition must be monotone up to `high`, and true there.
 
     >>> smallest(0, 100, lambda x: x * x >= 50)
     8
@@ -71,7 +77,7 @@ def smallest(low: int, high: int, holds: Callable[[int], bool]) -> int:
 
 
 def seen_at_most(found: int, drawn: int, units: int, there: int, recall: float = 1.0) -> float:
-    """Return the chance that a sample shows `found` or fewer of the identifiers that are there."""
+    """Return the probability that a sample shows at most `found` of the `there` identifiers."""
     most = found if recall >= 1 else min(there, found + _BEYOND)
     shown = np.arange(most + 1)
     chances = hypergeometric(shown, np.asarray(units), np.asarray(there), drawn)
@@ -85,7 +91,7 @@ def seen_at_most(found: int, drawn: int, units: int, there: int, recall: float =
 
 
 def binomial(successes: Ints, trials: int, chance: float) -> Floats:
-    """Return the chance of each number of successes."""
+    """Return the probability of each number of successes."""
     from scipy.special import gammaln, xlog1py, xlogy
 
     log = gammaln(trials + 1) - gammaln(successes + 1) - gammaln(trials - successes + 1)
@@ -94,9 +100,10 @@ def binomial(successes: Ints, trials: int, chance: float) -> Floats:
 
 
 def hypergeometric(found: Ints, units: Ints, there: Ints, drawn: int) -> Floats:
-    """Return the chance that `drawn` of `units`, `there` of which identify, hold `found` of them.
+    """Return the probability of `found` identifiers in a sample of `drawn` units.
 
-    Arrays broadcast; what cannot be has the chance 0.
+    The population has `units` units, `there` of which are identifiers. Arrays broadcast, and
+    impossible counts have the probability 0.
     """
     from scipy.special import gammaln
 

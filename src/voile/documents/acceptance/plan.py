@@ -1,8 +1,9 @@
-"""How much must be read for a goal: a census of the likeliest tokens, then a random sample.
+"""Plan the reading for a goal: a census of the likeliest tokens, then a random sample.
 
-The census costs one token each and removes as many identifiers as the scores expect. The sample of
-the rest costs less if fewer identifiers are left in it. `plan` weighs the two by the scores, before
-anything is read. The proof rests on none of the scores: a poor score costs reading, not confidence.
+The census costs one token each, and removes as many identifiers as the scores expect. The sample of
+the rest costs less if fewer identifiers are left in it. `plan` balances the two by the scores,
+before any reading. The proof does not depend on the scores. Poor scores cost reading, not
+confidence.
 """
 
 from __future__ import annotations
@@ -20,26 +21,29 @@ from voile.documents.acceptance.design import FALLING, NOMINAL, TURNS
 from voile.documents.acceptance.limits import Floats, lower_recall, missed_limit
 
 NEXT = 0.1
-"""The share of the remaining error that each try leaves to those after it."""
+"""The share of the remaining error that each try reserves for later tries."""
 REST, CENSUS, RECALL = 0.7, 0.1, 0.2
-"""How a try's error is dealt out where the reader is measured by planted identifiers."""
+"""The division of a try's error if seeded identifiers measure the reader."""
 SIZES = 15
 PLANTED = (20, 40, 60, 90, 120, 180, 240, 360)
 MARKING = 10
-"""The cost of marking a planted identifier, on top of reading it, in words that are read."""
+"""The cost of marking a seeded identifier, in addition to reading it, in words read."""
 HOPE = 0.5
-"""A goal that is proved more seldom, if the forecast comes true, counts as one that is not."""
+"""The least probability of a proof for which a plan is usable, if the forecast is true."""
 SPREAD = 4.0
-"""The shape of the negative binomial of the identifiers left: a forecast may be half or double."""
+"""The shape of the negative binomial distribution of the identifiers left.
+
+With this shape, a forecast may be wrong by a factor of two.
+"""
 
 
 @dataclass(frozen=True)
 class AcceptanceGoal:
-    """At most `at_most` identifiers left per `per` tokens, with this confidence.
+    """A limit of `at_most` identifiers left per `per` tokens, with a confidence.
 
     Raises
     ------
-    RequestError : a number outside of its legal interval.
+    RequestError : a number is outside its legal range.
     """
 
     at_most: float
@@ -57,15 +61,18 @@ class AcceptanceGoal:
 
     @property
     def shown_limit(self) -> float:
-        """The identifiers that may be left, as they were asked for: 8, not 8.0."""
+        """The limit in the form in which it was requested: 8, not 8.0."""
         return int(self.at_most) if self.at_most == int(self.at_most) else self.at_most
 
     def count_allowed(self, tokens: int) -> int:
-        """Return how many identifiers may be left among so many tokens."""
+        """Return the number of identifiers that may be left among `tokens` tokens."""
         return floor(self.at_most * tokens / self.per + 1e-9)
 
     def levels(self, number: int, *, planted: bool = True) -> ErrorLevels:
-        """Deal out the error of the try of this number, from 1; all tries have 1 - confidence."""
+        """Return the error levels of a try, numbered from 1.
+
+        All tries together have the error 1 - confidence.
+        """
         share = (1 - self.confidence) * (1 - NEXT) * NEXT ** (number - 1)
         if not planted:
             return ErrorLevels(share, 0.0, 0.0)
@@ -77,7 +84,10 @@ class AcceptanceGoal:
 
 @dataclass(frozen=True)
 class ErrorLevels:
-    """The error of a try: of the rest's sample, of the census's misses and of the recall."""
+    """The error levels of a try.
+
+    They apply to the sample of the rest, the identifiers missed in the census, and the recall.
+    """
 
     rest: float
     census: float
@@ -90,14 +100,16 @@ class ReadingPlan:
 
     Parameters
     ----------
-    census : tokens that are all read, the likeliest to identify. planted : identifiers planted.
-    turns : of the sample of the rest, if the forecast comes true. See `Design`.
-    expected : tokens read in all, on average. chance : that this try is accepted.
-    left : identifiers in the rest, by the forecast.
+    census : the number of likeliest tokens, which are all read.
+    planted : the number of seeded identifiers.
+    turns : the turns of the sample if the forecast is true. See `SampleDesign`.
+    expected : the expected number of tokens read in total.
+    chance : the probability that this try is accepted.
+    left : the forecast of identifiers in the rest.
     price : the figure by which plans are compared. It adds the expected tokens, the cost of marking
-        the planted ones, and the sample again if it proves nothing.
+    the seeded ones, and the sample again if it proves nothing.
 
-    All figures are true if as many identifiers are left as the forecast expects.
+    All figures assume that as many identifiers are left as the forecast expects.
     """
 
     census: int
@@ -110,16 +122,16 @@ class ReadingPlan:
 
     @property
     def least(self) -> int:
-        """Tokens read in all where the sample shows none."""
+        """The total number of tokens read if the sample shows no identifier."""
         return self.census + self.planted + self.turns[0]
 
     @property
     def most(self) -> int:
-        """Tokens read in all when the try ends, proved or not."""
+        """The total number of tokens read when the try ends, with or without a proof."""
         return self.census + self.planted + self.turns[-1]
 
     def in_words(self) -> str:
-        """Say how many tokens are read."""
+        """Return a sentence with the numbers of tokens to read."""
         return (
             f"{round(self.expected):,} tokens expected, {self.least:,} at least, {self.most:,} at "
             f"most; {min(self.chance, 0.99):.0%} of such readings prove it"
@@ -135,12 +147,14 @@ class ReadingForecast:
 
     Parameters
     ----------
-    scores : (n,) how likely each token that is left identifies somebody, falling.
-    recall : expected of the reader. planted : how many identifiers can be planted to measure it. It
-        is 0 if the recall is not measured.
-    read : tokens of the census that were read already. found : identifiers found in them.
+    scores : (n,), the probability that each remaining token identifies a person, decreasing.
+    recall : the expected recall of the reader.
+    planted : the number of identifiers available for seeding. It is 0 if the recall is not
+    measured.
+    read : the tokens of the census that were already read.
+    found : the identifiers found in them.
     least : the fewest tokens of the census, for scores that may be far too low.
-    signs : further tokens that are left and identify nobody.
+    signs : the number of additional remaining tokens that identify no one.
     """
 
     scores: Floats
@@ -153,28 +167,29 @@ class ReadingForecast:
 
     @property
     def tokens(self) -> int:
-        """All that are left."""
+        """The number of all remaining tokens."""
         return len(self.scores) + self.signs
 
     @property
     def shortest(self) -> int:
-        """Tokens of the shortest census."""
+        """The tokens of the shortest census."""
         return min(max(self.read, self.least), len(self.scores))
 
     @property
     def corrected_scores(self) -> Floats:
-        """The scores, corrected by the tokens read: by one factor, from a tenth to ten."""
+        """The scores, multiplied by one factor from the tokens read, between a tenth and ten."""
         past = float(self.scores[: self.read].sum())
         factor = (self.found / self.recall + 1) / (past + 1)
         return np.minimum(self.scores * min(max(factor, 0.1), 10.0), 1.0)
 
 
 def plan(forecast: ReadingForecast, goal: AcceptanceGoal, number: int = 1) -> ReadingPlan:
-    """Return the census and sample that are expected to cost least reading.
+    """Return the census and sample with the lowest expected price.
 
     Raises
     ------
-    RequestError : no amount of reading can prove the goal; the nearest that can is named.
+    RequestError : no amount of reading can prove the goal. The message contains the nearest
+    provable goal.
     """
     coarse = _sizes(forecast.shortest, len(forecast.scores))
     best = _best(_list_plans(forecast, goal, number, coarse))
@@ -199,7 +214,7 @@ def _best(tried: Iterable[ReadingPlan]) -> ReadingPlan | None:
 
 
 def _nearest(forecast: ReadingForecast, goal: AcceptanceGoal, number: int) -> float:
-    """Return the smallest goal, in two digits, that some amount of reading is expected to prove."""
+    """Return the smallest goal, in two digits, that reading is expected to prove."""
     low, high = goal.at_most, float(goal.per)
     for _ in range(10):
         middle = (low * high) ** 0.5
@@ -221,9 +236,9 @@ def _list_plans(
     *,
     most: float = np.inf,
 ) -> Iterator[ReadingPlan]:
-    """Yield a plan for each number of planted identifiers and size of census that can do.
+    """Yield a usable plan for each number of seeded identifiers and each size of the census.
 
-    Those are left out whose price must be above `most`, or that of one before.
+    Plans with a price above `most`, or above that of an earlier plan, are omitted.
     """
     expected = np.concatenate([[0.0], np.cumsum(forecast.corrected_scores)])
     for number_planted in [one for one in planted if one <= forecast.planted] or [0]:
@@ -237,7 +252,7 @@ def _list_plans(
 
 
 def _sizes(least: int, most: int) -> list[int]:
-    """Return sizes of a census between two, the steps growing from the first."""
+    """Return sizes of a census from `least` to `most`, with growing steps."""
     steps = np.unique(np.geomspace(1, max(most - least, 1), SIZES).astype(int))
     return [least + int(one) - 1 for one in steps]
 
@@ -252,10 +267,10 @@ def _cost(
     left: float,
     most: float,
 ) -> ReadingPlan | None:
-    """Weigh a census where `there` identifiers are expected, and `left` in the rest.
+    """Return the plan with a census of `there` expected identifiers, and `left` in the rest.
 
-    None where it cannot do, or its price must be above `most`: no sample is shorter than its first
-    turn.
+    The result is None if it cannot prove the goal, or if its price must exceed `most`. No sample is
+    shorter than its first turn.
     """
     certain = census + planted + MARKING * planted
     if certain > most:
@@ -281,10 +296,10 @@ def _cost(
 
 
 def _shares(allowed: int, recall: float, level: float) -> Floats:
-    """Return about which share of the rest is read at each turn; empty if no turn can prove it.
+    """Return the approximate share of the rest read at each turn; empty if no turn proves the goal.
 
-    Let K tokens identify, and let each be shown with the chance q. Then a or fewer are shown with
-    the chance I_{1-q}(K - a, a + 1). The design itself counts exactly.
+    Suppose that K tokens identify a person, and each is shown with the probability q. Then a or
+    fewer are shown with the probability I_{1-q}(K - a, a + 1). The design itself uses exact counts.
     """
     from scipy.special import betaincinv
 
@@ -305,9 +320,9 @@ def _list_forecast_factors() -> Floats:
 
 
 def _expect_acceptance(shares: Floats, seen: float) -> tuple[float, float]:
-    """Return the chance of acceptance and the mean share read, where about so many can be seen.
+    """Return the probability of acceptance and the mean share read, if about `seen` can be seen.
 
-    They are Poisson, with a mean that itself is gamma of shape `SPREAD`.
+    The number is Poisson, with a mean that has a gamma distribution of shape `SPREAD`.
     """
     from scipy.special import gammaln, xlogy
 

@@ -1,10 +1,10 @@
-"""The reading in progress: it deals out the next tokens and decides by the answers.
+"""Run a reading: select the next tokens, and decide by the answers.
 
-A try first reads the census, the likeliest tokens that are left. It reads half of the planned rest,
-then makes a new plan from the answers, until little of it remains. Then the rest is frozen, and a
-random sample of it is read in the turns of a `SampleDesign`. All tokens read before a try count as
-its census. The same seed and answers give the same reading, so that a reading can be repeated from
-them.
+A try first reads the census, the likeliest remaining tokens. It reads half of the planned census,
+then makes a new plan from the answers, until little of the census remains. Then the rest is fixed,
+and a random sample of it is read in the turns of a `SampleDesign`. All tokens read before a try
+count as its census. The same seed and answers give the same reading, so a reading can be repeated
+from them.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from voile.documents.acceptance.plan import (
 Numbers = NDArray[np.intp]
 Purpose = Literal["census", "sample"]
 FEW = 100
-"""The fewest tokens of a census that are read before voile makes a new plan."""
+"""The fewest tokens of a census to read before voile makes a new plan."""
 FURTHER = 0.1
-"""The census goes on where the plan, corrected, would have it longer by more than this share."""
+"""The share by which a corrected plan must extend the census to continue it."""
 
 
 @dataclass(frozen=True, eq=False)
 class DueTokens:
-    """The next tokens to read, by their numbers, and how many identifiers to plant among them."""
+    """The numbers of the next tokens to read, and the number of identifiers to seed among them."""
 
     purpose: Purpose
     tokens: Numbers
@@ -46,20 +46,21 @@ class DueTokens:
 
 @dataclass(frozen=True)
 class AcceptanceVerdict:
-    """How a try ended.
+    """The result of a try.
 
     Parameters
     ----------
     accepted : whether the goal is proved.
-    tokens : of the release, all that no replacement stands for.
-        rest : the tokens from which the sample was drawn.
-    allowed : identifiers that the goal allows among all tokens.
-    read : tokens read in all tries together, with the planted ones.
-    census, census_found : tokens read before the sample, and identifiers found there.
-    sample, sample_found : of the sample. planted, seen : identifiers planted, and found again.
+    tokens : the tokens of the release that are not replaced.
+    rest : the tokens from which the sample was drawn.
+    allowed : the identifiers that the goal allows among all tokens.
+    read : the tokens read in all tries together, including the seeded ones.
+    census, census_found : the tokens read before the sample, and the identifiers found there.
+    sample, sample_found : the tokens of the sample, and the identifiers found there.
+    planted, seen : the seeded identifiers, and those that were found.
     recall, missed : the lower limit of the readers' recall, and the upper limit of the identifiers
-        that they missed in the census.
-    number : of the try, from 1.
+    that they missed in the census.
+    number : the number of the try, from 1.
     """
 
     accepted: bool
@@ -79,23 +80,23 @@ class AcceptanceVerdict:
 
     @property
     def expected_left(self) -> float:
-        """How many are left, as estimated: in the rest, and missed in the census."""
+        """The estimated number of identifiers left: in the rest, and missed in the census."""
         recall = self.seen / self.planted if self.planted else 1.0
         there = self.sample_found * self.rest / max(self.sample, 1) / max(recall, 1e-9)
         return there - self.sample_found + self.census_found * (1 / max(recall, 1e-9) - 1)
 
 
 class AcceptanceReading:
-    """One release's reading.
+    """The reading of one release.
 
     Parameters
     ----------
-    scores : (n,) how likely each token that is left identifies somebody.
-    most_planted : how many identifiers there are to plant. If they are too few, the readers' recall
-        is taken to be 1.
-    recall : expected of the readers. The plan rests on it, and the proof does not.
+    scores : (n,), the probability that each remaining token identifies a person.
+    most_planted : the number of identifiers available for seeding. If they are too few, the
+    readers' recall is assumed to be 1.
+    recall : the expected recall of the readers. The plan depends on it, and the proof does not.
     least : the fewest tokens of the census, for scores that may be far too low.
-    signs : further tokens that are left. They identify nobody and are not read.
+    signs : the number of additional remaining tokens. They identify no one and are not read.
     """
 
     def __init__(
@@ -124,7 +125,7 @@ class AcceptanceReading:
     def _begin(self) -> None:
         self._plan: ReadingPlan | None = None
         self._design: SampleDesign | None = None
-        self._sample: Numbers | None = None  # the rest, in the order in which it is drawn
+        self._sample: Numbers | None = None  # the rest, in the order of drawing
         self._sampled = self._before = self._known = 0
 
     def again(self) -> None:
@@ -133,7 +134,7 @@ class AcceptanceReading:
         self._begin()
 
     def plan(self) -> ReadingPlan:
-        """Return the plan as of now."""
+        """Return the current plan."""
         order = self._order[np.argsort(~self.read[self._order], kind="stable")]
         forecast = ReadingForecast(
             self.scores[order],
@@ -147,7 +148,7 @@ class AcceptanceReading:
         return plan(forecast, self.goal, self.number)
 
     def due(self) -> DueTokens | AcceptanceVerdict:
-        """Return the next tokens to read, or the verdict if the try ended."""
+        """Return the next tokens to read, or the verdict if the try has ended."""
         if self._sample is None:
             now = self.plan()
             done = int(self.read.sum())
@@ -167,7 +168,7 @@ class AcceptanceReading:
         return self._turn(self._design.turns[found], 0)
 
     def take(self, due: DueTokens, found: Numbers, seen: int = 0) -> None:
-        """Record the identifiers found in and next to the due tokens, and the planted ones seen."""
+        """Record the identifiers found in and near the due tokens, and the seeded ones seen."""
         self.read[due.tokens] = self.found[found] = True
         self.planted += due.planted
         self.seen += seen
@@ -179,7 +180,7 @@ class AcceptanceReading:
             self.read[found] = True
 
     def _census(self, now: ReadingPlan, size: int) -> DueTokens:
-        """Return half of the planned tokens not read yet: their answers correct the scores."""
+        """Return half of the unread tokens in the plan. Their answers correct the scores."""
         unread = self._order[~self.read[self._order]][:size]
         new = max(now.planted - self.planted, 0)
         share = len(unread) / (now.census - int(self.read.sum()) + now.turns[0])
@@ -200,7 +201,7 @@ class AcceptanceReading:
 
     @property
     def _limits(self) -> tuple[float, int | None]:
-        """The lower limit of the recall, and the upper limit of the census's missed identifiers."""
+        """The limits of the recall (lower) and of the identifiers missed in the census (upper)."""
         if not self.measured:
             return 1.0, 0
         levels = self.goal.levels(self.number)
@@ -208,7 +209,7 @@ class AcceptanceReading:
         return recall, missed_limit(self._known, recall, levels.census)
 
     def _design_sample(self) -> SampleDesign | None:
-        """Return the design of the try's sample, once the census was read; None: none can do."""
+        """Return the design of the sample after the census; None if no design proves the goal."""
         assert self._sample is not None
         recall, missed = self._limits
         if missed is None:
@@ -219,7 +220,7 @@ class AcceptanceReading:
 
     @property
     def _tokens(self) -> int:
-        """How many tokens the release has after the identifiers found in the census are removed."""
+        """The number of tokens in the release without the identifiers found in the census."""
         return len(self.scores) + self._signs - self._known
 
     def _verdict(self, accepted: bool) -> AcceptanceVerdict:

@@ -1,8 +1,8 @@
-"""A reader's view of a token: the words of its possible name, in grey text around them.
+"""Show a token to a reader: the words of its possible name, with grey text around them.
 
-A screen shows the release as it is. For a planted identifier it shows the release as if that one
-had been missed. The planted identifier is one of the source, in its own place, that the release
-replaces. It stands on the screen alone: no planted identifier is in any release.
+A screen shows the release unchanged. For a seeded identifier it shows the release as if this
+identifier had been missed. The seeded identifier comes from the source, at its own position, and
+the release replaces it. It exists only on the screen: no release contains a seeded identifier.
 """
 
 from __future__ import annotations
@@ -22,20 +22,22 @@ from voile.documents.reviewing.beside import text_after, text_before
 from voile.documents.reviewing.line import ReviewLine
 
 CONTEXT = 160
-"""Characters of the released line before and after, at most."""
+"""The most characters of the released line before and after the token."""
 BESIDE = 4
-"""Tokens with a capital or a digit, on each side, that are shown as words of one name."""
+"""The most tokens with a capital or a digit, on each side, that are shown as part of one name."""
 
 
 @dataclass(frozen=True)
 class PlantedToken:
-    """A token of an identifier that the release replaces, as `identifiers` found it.
+    """A token of a replaced identifier, from `identifiers`.
 
     Parameters
     ----------
-    document : its number. start, end : the token. shown : all that its replacement stands for.
-    score : how likely the committee takes the likeliest of the words shown for an identifier. The
-        committee must have missed all of them, or they would not be shown together.
+    document : the number of the document.
+    start, end : the offsets of the token.
+    shown : the offsets of the whole replaced part.
+    score : the committee's highest score among the words shown. The committee must have missed all
+    of them, or they would not be shown together.
     """
 
     document: int
@@ -52,9 +54,10 @@ def screens(
     pairs: Sequence[Pair],
     rng: np.random.Generator,
 ) -> list[ReviewLine]:
-    """Return the screens of the due tokens and of the planted ones, in a random order.
+    """Return the screens of the due tokens and of the seeded ones, in a random order.
 
-    A census keeps its own order, so that the likeliest come first. Planted ones lie anywhere.
+    A census keeps its own order, so that the likeliest tokens come first. Seeded ones are at random
+    positions.
     """
     lines = [_screen(run, due, kept, pairs) for run in _runs(due.tokens, kept, pairs)]
     if due.purpose == "sample":
@@ -68,7 +71,7 @@ def screens(
 def _runs(
     tokens: NDArray[np.intp], kept: KeptTokens, pairs: Sequence[Pair]
 ) -> Iterator[tuple[int, int, list[int]]]:
-    """Yield the first and last token of each run that holds tokens which are due, and these."""
+    """Yield the first and last token of each run with due tokens, and these tokens."""
     due = set(tokens.tolist())
     while due:
         for token in tokens.tolist():
@@ -83,7 +86,7 @@ def _runs(
 
 
 def _extend_run(token: int, kept: KeptTokens, pairs: Sequence[Pair], step: int) -> int:
-    """Return how far a run goes: over neighbours of one line that look like parts of a name."""
+    """Return the end of a run: it covers neighbours on one line that look like parts of a name."""
     text = pairs[kept.document[token]][1].text
     if not _is_candidate(text[kept.start[token]]):
         return token
@@ -145,10 +148,10 @@ WHY = {
 def identifiers(
     pairs: Sequence[Pair], kept: KeptTokens, sure: frozenset[str]
 ) -> list[PlantedToken]:
-    """Return tokens of identifiers that the release replaces, the least likely by score first.
+    """Return tokens of replaced identifiers, with the lowest scores first.
 
-    That they identify is known where the source is annotated, and where one of `sure` kinds of
-    reasons removed them: known values, deny-lists, checked patterns.
+    They are known to identify a person if the source is annotated, or if a `sure` kind of reason
+    removed them. Such reasons are known values, deny-lists and checked patterns.
     """
     gone = np.flatnonzero(~kept.left)
     bounds = np.searchsorted(kept.document[gone], np.arange(len(pairs) + 1))
@@ -174,7 +177,7 @@ def identifiers(
 
 
 def _shown_with(published: PublishedDocument, start: int, end: int) -> tuple[int, int]:
-    """Return all that one replacement stands for, a token's among it."""
+    """Return the whole part that the replacement of a token covers."""
     for edit in published.edits:
         if edit.source_start <= start and end <= edit.source_end:
             return edit.source_start, edit.source_end
@@ -184,10 +187,10 @@ def _shown_with(published: PublishedDocument, start: int, end: int) -> tuple[int
 def draw_plants(
     pool: Sequence[PlantedToken], number: int, cut: float, rng: np.random.Generator
 ) -> tuple[list[PlantedToken], bool]:
-    """Draw identifiers to plant; say whether all are ones that the committee itself would miss.
+    """Draw identifiers to seed, and return whether the committee would miss all of them.
 
-    They come from those with a score below the cut, as all that are left have; where these are too
-    few, from the lowest.
+    They are drawn from the identifiers with a score of at most `cut`, like all remaining tokens. If
+    these are too few, they come from those with the lowest scores.
     """
     hard = max(int(np.searchsorted([one.score for one in pool], cut, side="right")), number)
     drawn = rng.choice(min(hard, len(pool)), min(number, len(pool)), replace=False)

@@ -1,1 +1,1 @@
-"""The user's own learners and tokenisers, made to fit."""
+"""Adapters for the user's own learners and tokenisers."""

@@ -1,4 +1,4 @@
-"""A trained model of the user's own as a learner: regressions on the user's text weigh its odds."""
+"""Use the user's own trained model as a learner, with regressions on the user's text."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from voile.documents.model.classifiers.folders.model_folder import ModelFolder
 
 @dataclass(frozen=True)
 class ExternalModel:
-    """A model that is not trained further. voile learns only how far to trust it.
+    """A model that is not trained further. voile learns only the weights of its odds.
 
-    A logistic regression for each type weighs the log-odds of all types of the model. So the
-    model's types and its confidence need not match the text's.
+    A logistic regression for each type weighs the log-odds of all types of the model. So the types
+    and the confidence of the model need not match those of the text.
     """
 
     cost_sensitive: ClassVar[bool] = False
@@ -28,7 +28,12 @@ class ExternalModel:
 
     @classmethod
     def of(cls, name: str, folder: str) -> ExternalModel:
-        """Return the model of a folder, which is opened; `RequestError` where it is none."""
+        """Open the model of a folder, and return it.
+
+        Raises
+        ------
+        RequestError : the folder contains no model.
+        """
         model = ModelFolder.of(folder)
         model.open()
         return cls(name, model)

@@ -1,4 +1,4 @@
-"""Learners of the user's own: scikit-learn's here, spaCy's and Hugging Face's in other modules.
+"""Use scikit-learn classifiers as learners. Other modules support spaCy and Hugging Face.
 
 A kit cannot contain fitted scikit-learn learners, since they are objects and not arrays.
 """
@@ -21,10 +21,10 @@ from voile.documents.model.classifiers.classifier import Margins, TokenSight
 
 @dataclass(frozen=True)
 class Sklearn:
-    """Any scikit-learn classifier of sparse matrices that gives probabilities or scores.
+    """A learner from any scikit-learn classifier of sparse matrices with probabilities or scores.
 
-    `estimator` is cloned for every fit, and its `random_state`, if any, gets the fit's seed; `name`
-    is what history and reports call it.
+    `estimator` is cloned for every fit, and its `random_state`, if any, is set to the seed of the
+    fit. `name` is the name in history and reports.
     """
 
     estimator: Any
@@ -50,14 +50,14 @@ class Sklearn:
 
 @dataclass(frozen=True, eq=False)
 class SklearnClassifier:
-    estimator: Any  # fitted, unless there is one class only
-    classes: NDArray[np.int16]  # the labels met, ascending
+    estimator: Any  # fitted, unless there is only one class
+    classes: NDArray[np.int16]  # the labels that occur, ascending
     types: int  # T
 
     def margins(self, sight: TokenSight) -> Margins:
-        """Return log-odds, or how far a type's score lies above the best of the others; (n, T)."""
+        """Return the log-odds of each type, or its score minus the best other score, (n, T)."""
         found = np.full((sight.matrix.shape[0], self.types), -MOST)
-        if not len(found):  # scikit-learn refuses to look at nothing
+        if not len(found):  # scikit-learn refuses empty input
             return found
         if len(self.classes) == 1:
             odds = np.full((len(found), 1), MOST)
@@ -71,7 +71,7 @@ class SklearnClassifier:
 
 
 def _apart(scores: NDArray[np.floating]) -> Margins:
-    """Return each class's score less the best of the others, (n, classes)."""
+    """Return the score of each class minus the best other score, (n, classes)."""
     if scores.ndim == 1:
         return np.stack([-scores, scores], axis=1).astype(np.float64)
     top = np.sort(scores, axis=1)
@@ -80,7 +80,7 @@ def _apart(scores: NDArray[np.floating]) -> Margins:
 
 
 def check_types(types: Mapping[str, int], count: int) -> dict[str, int]:
-    """Return which type (1 to T) each label of a user's own stands for."""
+    """Return the type, 1 to T, of each of the user's labels."""
     for label, kind in types.items():
         if not 1 <= kind <= count:
             raise RequestError(

@@ -1,6 +1,6 @@
-"""Recognisers of names by spaCy (the extra `spacy`), trained here or made in Python.
+"""Recognise names with spaCy (the extra `spacy`), trained here or given as a Python object.
 
-A pipeline in a folder is `model.Model`, which loads nothing but data, and which a kit can hold.
+A pipeline in a folder is an `ExternalModel`, which loads only data, and which a kit can contain.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ DROP = 0.2
 class SpacyLearner:
     """A spaCy pipeline that finds entities.
 
-    pipeline : a trained one; None trains one here, of this `language` and `epochs`.
+    pipeline : a trained pipeline; None trains one here, with this `language` and `epochs`.
     types : label of the pipeline -> type, 1 to T; other labels are harmless.
 
-    Tokens are this wing's own, so that offsets agree; blanks between them are lost.
+    The tokens are voile's own, so that offsets agree. The blanks between tokens are lost.
     """
 
     pipeline: Language | None = None
@@ -43,7 +43,7 @@ class SpacyLearner:
     name: str = "spacy"
 
     def fit(self, examples: LabelledExamples, *, seed: int = 0) -> SpacyRecogniser:
-        """Train a recogniser, or take the one given as it is."""
+        """Train a recogniser, or use the given pipeline unchanged."""
         spacy = library("spacy", "spacy")
         if self.pipeline is not None:
             return SpacyRecogniser(
@@ -76,7 +76,7 @@ class SpacyLearner:
 
 @dataclass(frozen=True, eq=False)
 class SpacyRecogniser:
-    """A trained pipeline; a token's margin is 1 for the type of its entity, else -1."""
+    """A trained pipeline. The margin of a token is 1 for the type of its entity, else -1."""
 
     nlp: Language  # the pipeline
     kinds: Mapping[str, int]  # label -> type, 1 to T
@@ -103,7 +103,7 @@ def docs_of(nlp: Language, words: Sequence[str], first: NDArray[np.intp]) -> Ite
 
 
 def documents_with_entities(nlp: Language, examples: LabelledExamples) -> Iterator[Doc]:
-    """Yield the documents with their identifiers as entities: runs of one type."""
+    """Yield the documents with their identifiers as entities, which are runs of one type."""
     from spacy.tokens import Span
 
     for start, doc in zip(

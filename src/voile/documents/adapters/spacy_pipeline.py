@@ -1,4 +1,4 @@
-"""Tokens and parts of speech from a spaCy pipeline of the user's own."""
+"""Get tokens and parts of speech from the user's own spaCy pipeline."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from voile.documents.words.tokens import Tokeniser
 
 LANGUAGE = 3
-"""Names no longer than this are of languages, others of pipelines."""
+"""The most characters of a language code. Longer names are names of pipelines."""
 
 
 def spacy_tokeniser(nlp: Any) -> Tokeniser:
-    """Return what cuts text as a spaCy pipeline does: a pipeline, its name, or a language ("es").
+    """Return the tokeniser of a spaCy pipeline: the object, its name, or a language ("es").
 
     >>> spacy_tokeniser("en")("Ask Dr. Who.")
     [(0, 3), (4, 7), (8, 11), (11, 12)]
@@ -35,9 +35,9 @@ class _PipelineTokeniser:
 
 
 def tagged_by(corpus: Corpus, nlp: Any) -> Corpus:
-    """Return the corpus with the parts of speech that a pipeline gives its words.
+    """Return the corpus with the parts of speech that a pipeline assigns to its words.
 
-    Text to be sanitised must be tagged by the same pipeline as the text learnt from.
+    Tag the text to sanitise and the training text with the same pipeline.
     """
     pipeline = _pipeline(nlp)
     read = pipeline.pipe(document.text for document in corpus)

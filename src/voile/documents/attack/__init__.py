@@ -1,4 +1,4 @@
-"""The adversary of the documents wing, who inspects the text, links subjects and guesses names.
+"""The adversary of documents, who inspects the text, links subjects and guesses names.
 
-The adversary has the release and the stated background knowledge, never the kit.
+The adversary has the release and the stated background knowledge, but never the kit.
 """

@@ -1,4 +1,4 @@
-"""Align a redacted text with its original to find the replacements that no record lists."""
+"""Align a redacted text with its original to find replacements without a record."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ MARKS = (
     re.compile(r"\[[^\[\]\n]+\]|<[^<>\n]+>|\{[^{}\n]+\}"),
     re.compile(r"[█■▇_]{2,}|\*{2,}|[Xx]{3,}|#{2,}"),
 )
-"""Tools leave these marks in the place of removed text: a type in brackets, or blots."""
+"""Marks that tools put in place of removed text: a type in brackets, or blots."""
 LEAST_ALIKE = 0.2
-"""Share of a published text's words, marks aside, that its original must have in order."""
+"""The least share of a published text, without marks, that must match its original in order."""
 
 
 def align(original: str, published: str) -> tuple[PublishedEdit, ...]:
-    """Return the replacements as edits: outside them both texts are the same.
+    """Return the replacements as edits; outside them both texts are equal.
 
-    Cost: O(n m) in the pieces of both texts at worst, near O(n) where little was replaced.
+    Cost: O(n m) in the pieces of both texts at worst, and near O(n) if little was replaced.
 
     >>> align("Ann May came.", "[NAME] came.")
     (PublishedEdit(start=0, end=6, source_start=0, source_end=7, label='', by=()),)
@@ -39,7 +39,7 @@ def align(original: str, published: str) -> tuple[PublishedEdit, ...]:
 
 
 def is_of(original: Document, published: str, edits: Iterable[PublishedEdit]) -> bool:
-    """Whether a published text can be this original's: words that it has not are few."""
+    """Return whether a published text can come from this original: most of its text must match."""
     outside = sum(edit.end - edit.start for edit in edits)
     marks = sum(len(match[0]) for form in MARKS for match in form.finditer(published))
     rest = len(published) - marks

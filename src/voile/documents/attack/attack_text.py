@@ -1,4 +1,4 @@
-"""All labelled tokens of an attack: those to learn from and those to attack."""
+"""All labelled tokens of an attack: the training tokens and the attacked tokens."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from voile.documents.words.tokens import TextTokens, tokenise
 
 @dataclass(frozen=True, eq=False)
 class AttackText:
-    """The documents to learn from, then those of the release, as one text."""
+    """The training documents followed by the documents of the release, as one text."""
 
-    examples: LabelledExamples  # of all tokens, identifier or not (T = 1); marks are not counted
-    # (n,) the type of identifier, from 1 in the order of `labels`; 0 of none
+    examples: LabelledExamples  # all tokens, identifier or not (T = 1); marks are not counted
+    # (n,) the type of identifier, from 1 in the order of `labels`; 0 for none
     types: NDArray[np.int16]
     labels: tuple[str, ...]  # the types of both texts
     tokens: TextTokens
-    subject: NDArray[np.intp]  # (d,) numbers of whose each document is; two texts share nobody
+    subject: NDArray[np.intp]  # (d,) the subject of each document; the two texts share no subject
     attacked: NDArray[np.bool_]  # (d,) bool, the documents of the release
 
     @classmethod
@@ -39,10 +39,10 @@ class AttackText:
         training: DocumentSequence | None,
         lists: Mapping[str, frozenset[str]],
     ) -> AttackText:
-        """Read the release, whose spans are the identifiers left, and the text to learn from.
+        """Combine the training text and the release, in which spans are the identifiers left.
 
-        Columns of two subjects or more are kept; others cannot help, as the two texts share no
-        subject.
+        Only columns of two or more subjects are kept. Others cannot help, since the two texts share
+        no subject.
         """
         known = training if training is not None else DocumentSequence([])
         everything = DocumentSequence([*known, *release])
@@ -61,13 +61,16 @@ class AttackText:
     def folds(
         self, number: int, of: NDArray[np.bool_], rng: np.random.Generator
     ) -> NDArray[np.intp]:
-        """Return the fold of each of some documents, (d,) bool, by subject; at most `number`."""
+        """Return the fold of each document in the mask `of`, by subject.
+
+        `of` has the shape (d,). There are at most `number` folds.
+        """
         subjects, sizes = self.subject[of], np.diff(self.examples.first)[of]
         names = [str(one) for one in subjects.tolist()]
         return split_into_folds(names, sizes, min(number, len(np.unique(subjects))), rng)
 
     def tokens_of(self, documents: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which tokens are of some documents, (n,)."""
+        """Return which tokens belong to the documents of a mask, as a mask (n,)."""
         return np.repeat(documents, np.diff(self.examples.first))
 
 
@@ -97,8 +100,8 @@ def _examples(
 def _marks(tokens: TextTokens, corpus: DocumentSequence) -> NDArray[np.bool_]:
     """Return which tokens the adversary recognises as marks, (n,).
 
-    In a document with edits only these count: a name in the source's own brackets is one that is
-    left.
+    In a document with edits, only edits can be marks. A name in the source's own brackets is an
+    identifier left.
     """
     like = np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
     replaced = DocumentSequence(_mark_edits(document) for document in corpus)
@@ -108,6 +111,6 @@ def _marks(tokens: TextTokens, corpus: DocumentSequence) -> NDArray[np.bool_]:
 
 
 def _mark_edits(document: Document) -> Document:
-    """Return a document whose spans are its edits."""
+    """Return a document with its edits as spans."""
     edits = (edit for edit in edits_of(document) if edit.start < edit.end)
     return Document(document.text, tuple(Span(edit.start, edit.end, "edit") for edit in edits))

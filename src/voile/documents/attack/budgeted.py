@@ -1,8 +1,8 @@
 """The paper's adversary, who learns the look of identifiers and inspects a number of tokens.
 
-It trains every learner on labelled text, takes the most accurate, and inspects predicted
-identifiers first, up to B inspections (Li et al. 2016, section 3.2). It recognises marks and skips
-them; a surrogate looks like any other word.
+The adversary trains every learner on labelled text and takes the most accurate one. Then the
+adversary inspects predicted identifiers first, up to B inspections (Li et al. 2016, section 3.2).
+Marks are recognised and skipped, but a surrogate looks like any other word.
 """
 
 from __future__ import annotations
@@ -40,28 +40,27 @@ Labels = Literal["published", "released", "foreign", "starter"]
 
 @dataclass(eq=False, repr=False)
 class BudgetedAttacker(EstimatorParameters):
-    """Find identifiers in a release with a number of inspections.
+    """An attacker who searches a release for identifiers with a number of inspections.
 
-    scikit-learn clones it and sets its parameters. It has `attack` in the place of `fit`, since it
-    keeps nothing of a release.
+    It supports cloning and setting parameters as in scikit-learn. It has `attack` instead of `fit`,
+    since it stores nothing of a release.
 
     Parameters
     ----------
-    learners : names or objects, as `GreedySanitizer` takes them. The attack uses the most accurate
-        one on text of subjects that it did not see.
+    learners : names or objects, as in `GreedySanitizer`. The attack uses the learner that is most
+    accurate on text of unseen subjects.
     labels : the source of the training labels. ``published`` is labelled text of this publisher,
-        published as the release was (`training`), or else the release's other subjects.
-        ``released`` is a share of the release's subjects, labelled by hand. ``foreign`` is another
-        publisher's text, not sanitised (`training`). ``starter`` uses only voile's pretrained
-        starter, which knows names in English. All types count as one, so that two texts may have
-        different types.
+    published like the release (`training`), or else the release's other subjects. ``released`` is a
+    share of the release's subjects, labelled by hand. ``foreign`` is another publisher's text, not
+    sanitised (`training`). ``starter`` uses only voile's pretrained model, which knows names in
+    English. All types count as one, so that the two texts may have different types.
     order : the order of inspection. ``margin`` takes the most certain tokens first. ``paper`` takes
-        predicted identifiers in random order, then the rest. ``negatives`` is the reverse, the
-        adversary of Lemma 2.
-    random_state : the same seed gives the same evidence, on any number of processes.
-    n_jobs : processes, as joblib counts them.
-    repeats : times that the labelled share and the order of equals are drawn, 1 or more.
-    share : of the subjects labelled by hand, in (0, 1).
+    predicted identifiers in random order, then the other tokens. ``negatives`` is the reverse, the
+    adversary of Lemma 2.
+    random_state : the same seed gives the same evidence, with any number of processes.
+    n_jobs : the number of processes, as in joblib.
+    repeats : how often the labelled share and the order of ties are drawn, at least 1.
+    share : the share of the subjects labelled by hand, in (0, 1).
     lists : the adversary's gazetteers, name -> phrases.
 
     Examples
@@ -93,28 +92,28 @@ class BudgetedAttacker(EstimatorParameters):
         inspections: int | Sequence[int] | None = None,
         training: DocumentSequence | None = None,
     ) -> InspectionEvidence:
-        """Attack a release, and score the attack by the truth.
+        """Attack a release, and score the attack with the original data.
 
         Parameters
         ----------
-        published : the release, documents with their `edits`; spans in it are ignored.
+        published : the release, as documents with `edits`. Its spans are ignored.
         truth : the source with its spans, in the same order or with the same ids.
-        inspections : B, 1 or more, or several. None: as many as identifiers are left, and 1% of
-            tokens.
-        training : labelled text to learn from, for ``published`` and ``foreign``.
+        inspections : B, at least 1, or several numbers. By default the number of identifiers left,
+        and 1% of the tokens.
+        training : labelled training text, for ``published`` and ``foreign``.
 
         Raises
         ------
-        RequestError : a setting is unknown, the truth belongs to another release, or training is
-            missing or has no use. Also: fewer than two subjects to learn from and attack, or no
-            starter for the language.
+        RequestError : a setting is unknown, the original belongs to another release, or `training`
+        is missing or has no use. Also raised for fewer than two subjects to learn from and attack,
+        or for a language without a pretrained model.
 
-        Guarantees: no classifier looks at a subject of the release that it learnt from. The caller
-        must see to it that `training` is of other subjects.
+        Guarantees: no classifier is applied to a subject of the release that it learned from. The
+        caller must ensure that `training` is about other subjects.
 
         Cost: 3 fits of each learner and one more. It is 5 of each if the attack learns from the
-        release's other subjects. If labels are the adversary's own, the fits repeat for each
-        repeat. A starter needs no fit.
+        release's other subjects. With labels by hand, the fits are repeated for each repeat. A
+        pretrained model needs no fit.
         """
         self._check(training)
         asked = None if inspections is None else _numbers(inspections)
@@ -245,7 +244,7 @@ _INSPECTS = {
 
 
 def _starter(release: DocumentSequence) -> PretrainedStarter:
-    """Return the starter of the language that a release seems to be in."""
+    """Return the pretrained model for the apparent language of a release."""
     language = guess_language(one.text for one in release)
     if language not in STARTERS:
         raise RequestError(
@@ -270,7 +269,10 @@ def _usual(walks: Sequence[InspectionOrder]) -> list[int]:
 
 
 def _totals(source: DocumentSequence, subject: NDArray[np.intp]) -> dict[str, Counts]:
-    """Count the source's tokens of each type, by subject; `subject` is each document's."""
+    """Count the source's tokens of each type, by subject.
+
+    `subject` is the subject of each document.
+    """
     labels, tokens = source.labels, tokenise(one.text for one in source)
     types = token_labels(tokens, source, labels)
     return {

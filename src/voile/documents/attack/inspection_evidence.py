@@ -1,4 +1,4 @@
-"""The finds of an adversary with a number of inspections, as evidence."""
+"""Describe the finds of an adversary with a number of inspections as evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from voile.documents.attack.inspections import (
 from voile.documents.model.quantities import FOUND, LEFT
 
 POINTS = 25
-"""Points of a curve, in addition to the requested numbers of inspections."""
+"""The points of a curve, in addition to the requested numbers of inspections."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class InspectionEvidence(Evidence):
 
     @property
     def curve(self) -> Curve:
-        """Identifier tokens found against inspections; `curves` also has the random draw."""
+        """The identifier tokens found, by inspections; `curves` also contains the random draw."""
         return self.curves[0]
 
     @property
     def true_positives(self) -> int:
-        """Identifier tokens found at the largest number of inspections."""
+        """The identifier tokens found at the largest number of inspections."""
         return round(self.curve.y[-1])
 
     def utility(self, miss_cost: float) -> float:
@@ -61,7 +61,7 @@ def find_all(
     asked: Sequence[int],
     totals: Mapping[str, Counts],
 ) -> Iterator[Finding]:
-    """Yield the finds at each number of inspections, then those left by subject and by type."""
+    """Yield the finds at each number of inspections, then those by subject and by type."""
     for number in sorted(asked, reverse=True):
         yield from _report_inspections(walks, number)
     yield from _subjects(walks, max(asked))
@@ -89,17 +89,17 @@ def _report_inspections(walks: Sequence[InspectionOrder], number: int) -> Iterat
 
 
 def _inspections(number: int) -> Note:
-    """Return the condition; its count may reveal how many identifiers are left."""
+    """Return the condition. Its count may reveal the number of identifiers left."""
     return Note("{inspections} inspections", {"inspections": Count(number)})
 
 
 def _round_expectation(successes: float, of: Rate) -> Rate:
-    """Return an expectation as whole numbers of the same trials."""
+    """Return an expectation as a rate with whole numbers."""
     return Rate(min(round(successes), of.trials), of.trials)
 
 
 def _subjects(walks: Sequence[InspectionOrder], number: int) -> Iterator[Finding]:
-    """Count the people with identifiers left, and those found; each trial is a subject."""
+    """Count the people with identifiers left, and those found. Each trial is a subject."""
     people = _mean([len(np.unique(walk.subject)) for walk in walks])
     left = _mean([len(_count_subjects(walk, len(walk))) for walk in walks])
     found = _mean([len(_count_subjects(walk, number)) for walk in walks])
@@ -122,7 +122,7 @@ def _count_subjects(walk: InspectionOrder, number: int) -> Counts:
 
 
 def _named_at_random(walk: InspectionOrder, number: int) -> float:
-    """Return how many subjects as many tokens drawn at random are expected to name."""
+    """Return the expected number of subjects found by the same number of random tokens."""
     from scipy.stats import hypergeom
 
     left = np.unique(walk.subject[walk.is_identifier], return_counts=True)[1]
@@ -154,5 +154,5 @@ def _types(
 
 
 def _mean(counts: Sequence[float]) -> int:
-    """Return the average over walks, a whole number so that a rate keeps its counts."""
+    """Return the average as a whole number, so that a rate keeps its counts."""
     return round(float(np.mean(counts)))

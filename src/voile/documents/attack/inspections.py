@@ -1,4 +1,4 @@
-"""Tokens in the order in which they are inspected, and how many identifiers are found."""
+"""Order the tokens for inspection, and count the identifiers found."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Counts = NDArray[np.int64]
 
 
 def inspection_order(margins: NDArray[np.float64], order: str, rng: np.random.Generator) -> Counts:
-    """Return the order of inspection, a permutation; equals come at random."""
+    """Return the order of inspection, a permutation, with ties in random order."""
     rank = {"margin": -margins, "paper": margins <= 0, "negatives": margins > 0}[order]
     return np.lexsort((rng.random(len(margins)), rank)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class InspectionOrder:
-    """The tokens of a release but marks, in the order of inspection."""
+    """The tokens of a release, without marks, in the order of inspection."""
 
-    types: NDArray[np.int16]  # (n,) the type of identifier that each is part of, 0 of none
-    subject: NDArray[np.intp]  # (n,) whose each is
+    types: NDArray[np.int16]  # (n,) the type of identifier of each token, 0 for none
+    subject: NDArray[np.intp]  # (n,) the subject of each token
 
     @classmethod
     def of(
@@ -46,11 +46,11 @@ class InspectionOrder:
 
     @property
     def is_identifier(self) -> NDArray[np.bool_]:
-        """Which tokens are part of an identifier, (n,)."""
+        """Which tokens are part of an identifier, as a mask (n,)."""
         return self.types > 0
 
     def is_among(self, number: int) -> NDArray[np.bool_]:
-        """Return which tokens are among the first so many, (n,)."""
+        """Return which tokens are among the first `number`, as a mask (n,)."""
         return np.arange(len(self)) < number
 
     @cached_property
@@ -58,14 +58,15 @@ class InspectionOrder:
         return int(self.is_identifier.sum())
 
     def count_found(self, inspections: Counts) -> Counts:
-        """Count the identifiers among the first so many tokens, for each number."""
+        """Count the identifiers among the first tokens, for each number of inspections."""
         total = np.concatenate([[0], np.cumsum(self.is_identifier)])
         return np.asarray(total[np.minimum(inspections, len(self))], dtype=np.int64)
 
 
 def rate_of(walks: Iterable[tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.bool_]]]) -> Rate:
-    """Return the average rate of hits among trials, clustered by subject; (subject, hit, trial) of
-    each.
+    """Return the average rate of hits among trials, clustered by subject.
+
+    Each item is (subject, hit, trial) of one walk.
     """
     counted = [(subject[trial & hit], subject[trial]) for subject, hit, trial in walks]
     people = max((int(tried.max(initial=-1)) for _, tried in counted), default=-1) + 1
@@ -89,7 +90,7 @@ def average_found(walks: Sequence[InspectionOrder], inspections: Counts) -> Mean
 
 @dataclass(frozen=True, eq=False)
 class MeanWithInterval:
-    """A mean with its 95% interval, each of one length."""
+    """Means with their 95% intervals, as arrays of one length."""
 
     mean: NDArray[np.float64]
     low: NDArray[np.float64]
@@ -97,7 +98,7 @@ class MeanWithInterval:
 
 
 def expect_at_random(walks: Sequence[InspectionOrder], inspections: Counts) -> MeanWithInterval:
-    """Return the finds among as many tokens drawn at random: exact, hypergeometric."""
+    """Return the expected finds among as many random tokens: exact, hypergeometric."""
     from scipy.stats import hypergeom
 
     tokens, left = (

@@ -1,7 +1,7 @@
-"""Facts that surrogates reveal although no identifier is left in their place.
+"""Attack the links that surrogates keep, even if no identifier is left.
 
 A subject's name becomes the same surrogate everywhere, which joins all texts about one person. A
-missed name does not fit the words around it. One true date undoes all dates of its subject.
+missed name does not fit the words around it. One true date reveals all dates of its subject.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def link_surrogates(
     kinds: Mapping[str, str] | None = None,
     random_state: RandomState = None,
 ) -> Evidence:
-    """Attack the links that surrogates keep, and score the attack by the truth.
+    """Attack the links that surrogates keep, and score the attack with the original data.
 
-    surrogates : the words that they are drawn from, where the adversary has them; lists : those of
-    names alone, folded, by the list's name.
+    surrogates : the words from which surrogates are drawn, if the adversary has them.
+    lists : the lists of names only, as folded words, by the name of the list.
 
     No guarantee: a better reader of context may find more. Cost: O(characters + pairs of documents
     that share a rare word).
@@ -81,7 +81,7 @@ def link_surrogates(
 
 
 def _list_replaced(read: Sequence[ReadDocument]) -> Iterator[ReplacedName]:
-    """Yield each name that surrogates replace, once in a document."""
+    """Yield each name that surrogates replace, once for each document."""
     for one in read:
         hidden = {
             (name.shown, name.true): name
@@ -94,7 +94,7 @@ def _list_replaced(read: Sequence[ReadDocument]) -> Iterator[ReplacedName]:
 def _standing_out(
     read: Sequence[ReadDocument], known: frozenset[str], rng: np.random.Generator
 ) -> Iterator[Finding]:
-    """Take for missed names as many as were missed, the rarest in their documents first."""
+    """Take as many names as were missed, with the rarest in their documents first."""
     rank, left, whose = [], [], []
     for one in read:
         names = list(names_of(one.mentions))
@@ -162,7 +162,7 @@ def _same(name: ComparedMention, other: ComparedMention) -> bool:
 def _by_context(
     name: ComparedMention, hidden: Sequence[ComparedMention], rng: np.random.Generator
 ) -> tuple[str, ...]:
-    """Return the surrogate around which most words are those around the name."""
+    """Return the surrogate with the most similar words around it."""
     alike: dict[tuple[str, ...], int] = {}
     for other in hidden:
         shared = len(name.context & other.context)
@@ -172,7 +172,7 @@ def _by_context(
 
 
 def _linked_documents(read: Sequence[ReadDocument], rng: np.random.Generator) -> Iterator[Finding]:
-    """Name the most similar other document for one document of each subject."""
+    """Find the most similar other document for one document of each subject."""
     people, whose = np.unique([one.subject for one in read], return_inverse=True)
     size = np.bincount(whose, minlength=len(people))
     order = rng.permutation(len(read))
@@ -196,7 +196,10 @@ def _linked_documents(read: Sequence[ReadDocument], rng: np.random.Generator) ->
 
 
 def _rare_words(tokens: TextTokens, read: Sequence[ReadDocument], edited: bool) -> sp.csr_array:
-    """Return each document's words, (d, words). Rarer words weigh more, and rows have length 1."""
+    """Return the words of each document, (d, words).
+
+    Rarer words weigh more, and rows have length 1.
+    """
     folded = TokenNumbers()
     word = np.array(folded.number(form.casefold() for form in tokens.forms), np.int64)[tokens.form]
     kept = ~np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
@@ -213,7 +216,7 @@ def _rare_words(tokens: TextTokens, read: Sequence[ReadDocument], edited: bool) 
 
 
 def _in_edits(tokens: TextTokens, read: Sequence[ReadDocument]) -> NDArray[np.bool_]:
-    """Return which tokens replace something, (n,)."""
+    """Return which tokens are part of a replacement, as a mask (n,)."""
     inside = np.zeros(len(tokens), dtype=np.bool_)
     for number, one in enumerate(read):
         part = slice(*tokens.first[number : number + 2])
@@ -225,7 +228,7 @@ def _in_edits(tokens: TextTokens, read: Sequence[ReadDocument]) -> NDArray[np.bo
 def _nearest(
     held: sp.csr_array, asked: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Return the most similar other document of each one asked for; equals are drawn among."""
+    """Return the most similar other document for each document in `asked`, with random ties."""
     near = np.empty(len(asked), dtype=np.intp)
     for place, document in enumerate(asked.tolist()):
         alike = (held @ held[[document]].T).toarray()[:, 0]
@@ -236,7 +239,7 @@ def _nearest(
 
 
 def _dates(read: Sequence[ReadDocument]) -> Iterator[Finding]:
-    """Count the subjects whose moved dates one missed date undoes."""
+    """Count the subjects with moved dates that one missed date reveals."""
     moved: Counter[str] = Counter()
     missed = set()
     for one in read:

@@ -1,4 +1,4 @@
-"""Mentions of subjects in a release: identifiers left, and surrogates."""
+"""Find mentions of subjects in a release: identifiers left, and surrogates."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from voile.documents.words.attributes import is_mark
 _WORD = re.compile(r"\w\w+")
 _PART = re.compile(r"\[[A-Z][A-Z0-9_]*\]|\w+")
 AROUND = 3
-"""Words before and after a mention that are its context."""
+"""The number of words on each side of a mention that form its context."""
 
 
 @dataclass(frozen=True)
 class ComparedMention:
     """An identifier left, or a surrogate."""
 
-    shown: tuple[str, ...]  # the words that are published
-    true: tuple[str, ...]  # those of the source; the same if it was left
-    kind: str  # of identifier, as `replacing.kinds` has them
-    context: frozenset[str]  # the words around it, that are not its own
+    shown: tuple[str, ...]  # the published words
+    true: tuple[str, ...]  # the words of the source; the same if the identifier was left
+    kind: str  # the kind of identifier, as in `replacements.kinds`
+    context: frozenset[str]  # the words around it
     left: bool
 
 
 def mentions_in(
     document: Document, source: Document, kinds: Mapping[str, str]
 ) -> list[ComparedMention]:
-    """Return a published document's surrogates, and its spans, the identifiers left; no marks."""
+    """Return a published document's surrogates and its identifiers left, without marks."""
     text = document.text
     parts = [(part.start(), part.end(), part.group().casefold()) for part in _PART.finditer(text)]
 
@@ -55,7 +55,7 @@ def mentions_in(
 
 
 def compared_words(text: str) -> tuple[str, ...]:
-    """Return the words of two letters and more, as they are compared."""
+    """Return the words of two or more letters, in the form in which they are compared."""
     return tuple(_WORD.findall(text.casefold()))
 
 
@@ -66,5 +66,5 @@ def _context(parts: list[tuple[int, int, str]], start: int, end: int) -> frozens
 
 
 def names_of(all_mentions: list[ComparedMention]) -> Iterator[ComparedMention]:
-    """Yield the mentions of names that hold a word."""
+    """Yield the mentions of names that contain a word."""
     return (one for one in all_mentions if one.kind == "name" and one.shown)

@@ -1,8 +1,8 @@
-"""Names that are ordinary words, guessed behind their replacements.
+"""Guess replaced names that are ordinary words.
 
-A name such as Summer or May is removed where the committee takes it for one, and else stays as a
-word. Where it stands in one subject's documents as names do, and in nobody else's, it is the name
-behind that subject's marks.
+A name such as Summer or May is removed if the committee takes it for a name, and otherwise stays as
+a word. Suppose that such a word occurs in places of names in one subject's documents, and in no one
+else's. Then it is probably the name behind that subject's marks.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Floats = NDArray[np.float64]
 
 GUESSED = "names that are ordinary words, guessed"
 CAPITALISED = 0.95
-"""Share of names within a sentence that have a capital."""
+"""The share of names within a sentence that have a capital."""
 SHRINK = 1.0
-"""The prior's weight: so many places next to a word with names as frequent as anywhere."""
+"""The weight of the prior: the number of places next to a word with the average share of names."""
 UNSEEN = 0.5
-"""A count added to how often a word is seen as a name in other people's documents."""
+"""The count added to a word's occurrences as a name in other people's documents."""
 
 
 def guess_ordinary_names(
@@ -37,7 +37,7 @@ def guess_ordinary_names(
     kinds: Mapping[str, str] | None = None,
     random_state: RandomState = None,
 ) -> Evidence:
-    """Guess which words left are the names behind marks and surrogates, and score it by the truth.
+    """Guess which remaining words are the names behind marks and surrogates, and score the guesses.
 
     No guarantee: a better reader of context may find more. Cost: O(characters).
     """
@@ -83,20 +83,20 @@ def guess_ordinary_names(
 
 
 def best_guesses(left: WordsLeft, number: int, rng: np.random.Generator) -> set[Pair]:
-    """Return at most so many guesses, those of the highest score first; equals come at random."""
+    """Return at most `number` guesses with the highest scores; ties are random."""
     guesses, score = score_words(left)
     order = np.lexsort((rng.random(len(score)), -score))[:number]
     return {guesses[place] for place in order.tolist() if score[place] > 0}
 
 
 def expected_hits(guesses: set[Pair], names: list[Pair], people: int) -> float:
-    """Return how many guesses are right on average if each is made of anybody who has names."""
+    """Return the expected number of right guesses if the people are assigned at random."""
     often = Counter(word for _, word in names)
     return sum(often[word] for _, word in guesses) / max(people, 1)
 
 
 def score_words(left: WordsLeft) -> tuple[list[Pair], Floats]:
-    """Return each person's ordinary words with a score: how much more often they seem names there.
+    """Score how much more often each person's ordinary words seem to be names than others'.
 
     The score is the log-likelihood ratio of a Poisson count. It compares how often the word seems
     to be a name there with the rate in all others' documents. It is 0 if the word does not seem to
@@ -119,9 +119,9 @@ def score_words(left: WordsLeft) -> tuple[list[Pair], Floats]:
 
 
 def name_chances(left: WordsLeft) -> Floats:
-    """Return how likely a name would stand in the place of each word left, (n,).
+    """Return the probability that a name would be in the place of each remaining word, (n,).
 
-    Naive Bayes of the words before and after, learnt from replaced names, and of the capital.
+    Naive Bayes with the words before and after, learned from replaced names, and with the capital.
     """
     size = len(left.words)
     names, words = len(left.names_before), len(left.word)

@@ -1,13 +1,13 @@
 """The adversary's labels, and the predictions of classifiers that learn from them.
 
-A publisher who empties even the training text of names leaves nothing to learn there. So there are
-three sources:
+If a publisher removes all names even from the training text, nothing can be learned there. So there
+are three sources:
 
-- ``published`` text with the identifiers left in it labelled (or the release's other subjects);
+- ``published`` text with labels of the identifiers left in it (or the release's other subjects);
 - a part of the ``released`` text, labelled by hand;
 - ``foreign`` text, not sanitised, with its own labels.
 
-The ``starter`` that comes with voile was trained on public text and needs no labels.
+voile's pretrained model, the ``starter``, was trained on public text and needs no labels.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ from voile.documents.model.start.starter.starter import LIKELY_ODDS, PretrainedS
 
 FOLDS = 5
 CHOOSING = 3
-"""Folds of the attack on the release by itself, and folds of the choice of a learner.
+"""The folds for choosing a learner. `FOLDS` are the folds of an attack within the release.
 
-The choice has fewer folds, since every learner is fitted on each.
+The choice has fewer folds, since every learner is fitted on each fold.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class ClassifierPrediction:
-    """The prediction of one classifier for documents that it did not learn from."""
+    """The predictions of one classifier for documents that it did not learn from."""
 
-    learner: str  # its name; "" where there was no identifier to learn from
-    documents: NDArray[np.bool_]  # (d,) bool, those that it looked at
-    margins: NDArray[np.float64]  # (m,) of their tokens, higher where it is surer of an identifier
+    learner: str  # the name of the learner; "" if there was no identifier to learn from
+    documents: NDArray[np.bool_]  # (d,) bool, the predicted documents
+    # (m,) the margins of their tokens, higher for more certain identifiers
+    margins: NDArray[np.float64]
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.margins).all():
@@ -51,17 +52,17 @@ class ClassifierPrediction:
 
 @dataclass(frozen=True, eq=False)
 class ApprenticeAttacker:
-    """Learns from labelled text: tries every learner and keeps the most accurate."""
+    """An attacker who tries every learner on labelled text and keeps the most accurate one."""
 
-    # learners, seeds: by name
+    # learners, seeds: by the name of the learner
     learners: Mapping[str, TokenLearner]
     seeds: Mapping[str, int]
-    n_jobs: int | None  # processes; what is learnt does not depend on them
+    n_jobs: int | None  # the number of processes, which does not change the result
 
     def across(self, ground: AttackText, rng: np.random.Generator) -> ClassifierPrediction:
-        """Look at each subject of the release by a classifier that learnt from the others.
+        """Predict each subject of the release with a classifier that learned from the others.
 
-        The learner is chosen on all of them, which favours the adversary a little.
+        The learner is chosen on all subjects, which slightly favours the adversary.
         """
         everything = ground.attacked
         subjects_of(ground)
@@ -107,8 +108,8 @@ class ApprenticeAttacker:
 def rank_quality(margins: NDArray[np.float64], examples: LabelledExamples) -> tuple[float, float]:
     """Return the accuracy of a classifier's own rule, and its average precision to break ties.
 
-    With few identifiers left the most accurate classifiers find none. Margins that are not numbers
-    rank last.
+    If few identifiers are left, the most accurate classifiers find none. Margins that are not
+    finite rank last.
     """
     from sklearn.metrics import average_precision_score  # type: ignore[import-untyped]
 
@@ -119,14 +120,14 @@ def rank_quality(margins: NDArray[np.float64], examples: LabelledExamples) -> tu
 
 
 def draw_subjects(ground: AttackText, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Draw a share of the release's subjects; return which documents are theirs, (d,)."""
+    """Draw a share of the release's subjects, and return which documents are theirs, (d,)."""
     people = subjects_of(ground)
     number = min(max(round(share * len(people)), 1), len(people) - 1)
     return np.isin(ground.subject, rng.permutation(people)[:number])
 
 
 def subjects_of(ground: AttackText) -> NDArray[np.intp]:
-    """Return the release's subjects; refuse fewer than two."""
+    """Return the release's subjects, and refuse fewer than two."""
     people = np.unique(ground.subject[ground.attacked])
     if len(people) < 2:
         raise RequestError(
@@ -137,7 +138,10 @@ def subjects_of(ground: AttackText) -> NDArray[np.intp]:
 
 
 def rank_by_starter(ground: AttackText, starter: PretrainedStarter) -> ClassifierPrediction:
-    """Return a starter's prediction for the release. Its positives are its likely proposals."""
+    """Return the predictions of a pretrained model for the release.
+
+    Positives are its likely proposals.
+    """
     odds = starter.odds(ground.tokens)[ground.tokens_of(ground.attacked)]
     return ClassifierPrediction(f"the starter {starter.name}", ground.attacked, odds - LIKELY_ODDS)
 

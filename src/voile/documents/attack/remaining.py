@@ -1,4 +1,4 @@
-"""The identifiers left in a release: the truth's spans, where they stand in the published text."""
+"""Find the identifiers left in a release, by carrying over the original spans."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from voile.documents.text.document import Document
 def match_documents(
     published: Sequence[Document], truth: Sequence[Document]
 ) -> Iterator[tuple[PublishedDocument, Document]]:
-    """Yield each published document, its spans the identifiers left, with its source.
+    """Yield each published document, with the identifiers left as spans, together with its source.
 
-    They are matched by id where every document has its own in both, else by order.
+    The documents are matched by id if every document has a unique id in both, and else by order.
     """
     for number, (one, source) in enumerate(_pair_documents(published, truth)):
         edits = edits_of(one)
@@ -49,7 +49,7 @@ def _pair_documents(
 
 
 def _from(text: str, source: str, edits: Sequence[PublishedEdit]) -> bool:
-    """Return whether both texts are the same outside the edits."""
+    """Return whether both texts are equal outside the edits."""
     here = there = 0
     for edit in (*edits, PublishedEdit(len(text), len(text), len(source), len(source), "")):
         if edit.start < here or text[here : edit.start] != source[there : edit.source_start]:

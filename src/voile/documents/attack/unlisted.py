@@ -1,8 +1,8 @@
-"""Which surrogates stand for a name that is on no list: rare names, which identify.
+"""Find the surrogates of names that are on no list, which are rare and therefore identify people.
 
-The adversary has the lists that surrogates are drawn from. Suppose that names on no list got their
+The adversary has the lists from which surrogates are drawn. Suppose that unlisted names got their
 surrogates in another way. Then the surrogate's form, or its fit with the words around it, would
-point out these names.
+reveal these names.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from voile.documents.replacements.names import fold
 
 FOLDS = 5
 LEAST = 20
-"""Names on a list, and on none, of which the adversary can learn."""
-# Words that go with a gender, or with a given name or surname alone.
+"""The least number of listed names, and of unlisted names, from which the adversary can learn."""
+# Words that occur with one gender, or only with a given name or a surname.
 _WORDS = """
     mr mrs ms miss dr sir madam sr sra dra don doña he she his her him hers el la él ella hi hello
     dear hola thanks"""
@@ -29,7 +29,7 @@ _REVEALING = frozenset(_WORDS.split())
 
 @dataclass(frozen=True)
 class ReplacedName:
-    """A name that surrogates replace, once in each document."""
+    """A name that surrogates replace, once for each document."""
 
     mention: ComparedMention
     subject: str
@@ -43,7 +43,7 @@ def find_unlisted(
 ) -> Iterator[Finding]:
     """Rank the replaced names with a classifier of their surrogates, trained on other subjects.
 
-    `lists` are the parts of the lists, by name, as folded words: a word may be on several.
+    `lists` are the lists of names as folded words, by name. A word may be on several lists.
     """
     if not lists:
         return
@@ -79,7 +79,7 @@ def _around(mention: ComparedMention) -> dict[str, float]:
 def _describe_surrogate(
     mention: ComparedMention, lists: Mapping[str, frozenset[str]]
 ) -> dict[str, float]:
-    """Return the features of the surrogate itself: the lists of its words, and how it fits in."""
+    """Return the features of a surrogate: the lists of its words, and its fit with the context."""
     found: dict[str, float] = {}
     for place, word in (("first", mention.shown[0]), ("last", mention.shown[-1])):
         on = "+".join(name for name, words in lists.items() if fold(word) in words) or "none"
@@ -95,7 +95,7 @@ def _first(
     subjects: NDArray[np.str_],
     rng: np.random.Generator,
 ) -> NDArray[np.intp]:
-    """Return as many names as are on no list, those first that look most like it out of fold."""
+    """Return the names that look most like unlisted ones, out of fold; as many as are unlisted."""
     from sklearn.feature_extraction import DictVectorizer  # type: ignore[import-untyped]
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
     from sklearn.model_selection import GroupKFold, cross_val_predict  # type: ignore[import-untyped]

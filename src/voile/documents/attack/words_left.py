@@ -1,4 +1,4 @@
-"""The words left in a release, and the words next to them and next to replaced names."""
+"""The remaining words of a release, and the neighbours of words and of replaced names."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ Pair = tuple[int, str]
 """The number of a subject, and a folded word."""
 
 NAME, OTHER, EDGE = range(3)
-"""Neighbours that are not a word: a replaced name, another replacement, the text's end."""
+"""Neighbours that are not a word: a replaced name, another replacement, the end of the text."""
 SENTENCE = frozenset(".!?:;")
 """Signs after which a capital has no meaning."""
 
 
 @dataclass(frozen=True, eq=False)
 class WordsLeft:
-    """The n words left, by their forms and places, and m names replaced."""
+    """The n remaining words, with their forms and positions, and the m replaced names."""
 
-    words: tuple[str, ...]  # folded, by their numbers
+    words: tuple[str, ...]  # folded, in the order of their numbers
     word: Ints  # (n,)
     subject: Ints  # (n,)
-    # before, after: (n,) the number of the word beside each, or NAME, OTHER, EDGE
+    # before, after: (n,) the number of the neighbouring word, or NAME, OTHER, EDGE
     before: Ints
     after: Ints
-    small: Bools  # (n,) in small letters
-    capital: Bools  # (n,) with a capital within a sentence
-    names_before: Ints  # (m,) as `before`, of what replaces names
+    small: Bools  # (n,) whether in lower case
+    capital: Bools  # (n,) whether with a capital within a sentence
+    names_before: Ints  # (m,) as `before`, for the replacements of names
     names_after: Ints
-    named: Bools  # (people,) of whom a name is replaced
+    named: Bools  # (people,) whether a name of the person is replaced
     behind: frozenset[Pair]  # the words of replaced names
 
     @classmethod
@@ -85,11 +85,11 @@ class WordsLeft:
 
     @cached_property
     def ordinary(self) -> Bools:
-        """Which words, by their numbers, are also something else than names."""
+        """Which words, in the order of their numbers, are not only names."""
         return np.array([self._is_ordinary(word) for word in self.words], dtype=np.bool_)
 
     def ordinary_names(self) -> list[Pair]:
-        """Return the replaced names' words that are ordinary, once for each subject."""
+        """Return the ordinary words of replaced names, once for each subject."""
         return sorted(one for one in self.behind if self._is_ordinary(one[1]))
 
     def _is_ordinary(self, word: str) -> bool:
@@ -106,7 +106,7 @@ class WordsLeft:
 def _list_replacements(
     pairs: Sequence[tuple[Document, Document]], tokens: TextTokens, kinds: Mapping[str, str]
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield the first token of each replacement, the one behind its last, and NAME or OTHER."""
+    """Yield the first token of each replacement, the token after it, and NAME or OTHER."""
     for number, (document, _) in enumerate(pairs):
         begin, end = tokens.first[number : number + 2].tolist()
         starts, ends = tokens.starts[begin:end], tokens.ends[begin:end]
@@ -122,7 +122,7 @@ def _is_name(label: str, kinds: Mapping[str, str]) -> bool:
 
 
 def _begins(tokens: TextTokens) -> Bools:
-    """Return which tokens begin a line or a sentence, (n,)."""
+    """Return which tokens begin a line or a sentence, as a mask (n,)."""
     sign = np.array([form in SENTENCE for form in tokens.forms], dtype=np.bool_)[tokens.form]
     return np.asarray((tokens.gap >= LINE) | np.append(True, sign[:-1])[: len(sign)])
 
@@ -130,7 +130,7 @@ def _begins(tokens: TextTokens) -> Bools:
 def _behind(
     pairs: Sequence[tuple[Document, Document]], whose: Ints, kinds: Mapping[str, str]
 ) -> Iterator[Pair]:
-    """Yield the words of true names that are replaced, and whose documents they are in."""
+    """Yield the subject and each word of the true names that are replaced."""
     for subject, (document, source) in zip(whose.tolist(), pairs, strict=True):
         names = [span for span in source.spans if _is_name(span.label, kinds)]
         for edit in edits_of(document):

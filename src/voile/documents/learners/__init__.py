@@ -1,1 +1,1 @@
-"""Learners of tokens: their input and their output."""
+"""Learners of tokens, with their input and output."""

@@ -16,12 +16,12 @@ from voile.documents.model.classifiers.linear import LinearClassifier
 class AdaBoost:
     """AdaBoost of confidence-rated stumps, one type against the rest (Schapire and Singer, 1999).
 
-    rounds : number of stumps, at least 1; a stump on a column of 0 and 1, and so their sum, is
-        linear.
-    prior : tokens of each class that count as met in each half of a stump, above 0.
-    cost_sensitive : start with each identifier's weight at its cost.
+    rounds : the number of stumps, at least 1. A stump on a 0/1 column is linear, and so is their
+    sum.
+    prior : the number of imaginary tokens of each class in each half of a stump, above 0.
+    cost_sensitive : whether each identifier's initial weight is its cost.
 
-    Cost: 200,000 tokens, 1,000 rounds, take 1 s on one core for each type.
+    Cost: 200,000 tokens with 1,000 rounds take 1 s on one core for each type.
     """
 
     rounds: int = 1000
@@ -33,7 +33,10 @@ class AdaBoost:
         return "adaboost-cost" if self.cost_sensitive else "adaboost"
 
     def fit(self, examples: LabelledExamples, *, seed: int = 0) -> LinearClassifier:
-        """Learn from the counted tokens; nothing is drawn, so the seed changes nothing."""
+        """Learn from the counted tokens.
+
+        The algorithm is deterministic, so the seed has no effect.
+        """
         types = examples.types
         matrix, labels = examples.matrix, examples.labels[examples.counted]
         if not examples.counted.all():
@@ -60,7 +63,7 @@ Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 MOST_SCALE = 1e6
-"""Sums are computed again if weights have shrunk so far that rounding would show in them."""
+"""The scale factor beyond which all sums are recomputed, before rounding errors become visible."""
 
 
 @njit(cache=True, nogil=True)
@@ -73,13 +76,14 @@ def boost(
     rounds: int,
     prior: float,
 ) -> tuple[Floats, float]:
-    """Return the stumps' sum as weights of columns, (columns,), and a bias; `weight` is
-    overwritten.
+    """Return the sum of the stumps as weights of the columns, (columns,), and a bias.
 
-    Each half of a stump gets half the log-odds of its weights, which minimises Z = 2 sum sqrt(W+
-    W-) (Schapire and Singer, 1999, section 4.1). The half without the column changes all weights of
-    a class alike, so that only the holders of the column are touched. Cost: O(ones) each time
-    weights have shrunk by `MOST_SCALE`; a round O(columns + ones in the holders' rows).
+    `weight` is overwritten. Each half of a stump gets half the log-odds of its weights, which
+    minimises Z = 2 sum sqrt(W+ W-) (Schapire and Singer, 1999, section 4.1). The half without the
+    column changes all weights of a class by one factor, so only rows with the column are updated.
+
+    Cost: O(columns + ones in the rows with the column) for each round, and O(ones) each time that
+    weights have shrunk by `MOST_SCALE`.
     """
     weight /= weight.sum()
     sums, total, scale = np.zeros((2, columns)), np.zeros(2), np.ones(2)
@@ -118,7 +122,7 @@ def boost(
 def add_up(
     rows: tuple[Ints, Ints], positive: NDArray[np.int8], weight: Floats, sums: Floats, total: Floats
 ) -> None:
-    """Sum the weights of each class, and those in each column, from nothing."""
+    """Recompute the sum of the weights of each class, in total and for each column."""
     sums[:] = 0.0
     total[:] = 0.0
     for i in range(len(positive)):
@@ -131,9 +135,10 @@ def add_up(
 def least(
     sums: Floats, total: Floats, scale: Floats, mixed: NDArray[np.intp], plain: NDArray[np.intp]
 ) -> int:
-    """Return the column whose stump has the least Z.
+    """Return the column of the stump with the smallest Z.
 
-    Identifiers have none of the `plain` columns. Among these, the heaviest has the least Z.
+    The `plain` columns contain no identifiers. Among these, the column with the largest weight has
+    the smallest Z.
     """
     best, column = np.inf, 0
     whole = scale * total

@@ -1,4 +1,4 @@
-"""Learn from margins how likely tokens identify."""
+"""Learn from margins the probability that tokens identify a person."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from voile.documents.model.classifiers.classifier import Margins
 def fit_calibration(
     margins: Margins, labels: NDArray[np.int16], counted: NDArray[np.bool_]
 ) -> IsotonicCalibration:
-    """Learn curves from the counted tokens. Cost: O(n log n) a type.
+    """Fit isotonic curves to the counted tokens. Cost: O(n log n) for each type.
 
-    The ends of a curve may have tokens of one kind only. For m tokens there the chance is 1 / (m +
-    1) or m / (m + 1). It is the neighbouring stretch's chance if that is nearer to certain. So
-    nothing is certain.
+    The ends of a curve may contain tokens of only one class. For m such tokens the probability is 1
+    / (m + 1) or m / (m + 1). If the neighbouring segment's probability is closer to 0 or 1, that
+    value is used. So no probability is exactly 0 or 1.
     """
     if not counted.any():
         raise RequestError("no token to learn probabilities from", instead="give more text")
@@ -40,7 +40,7 @@ def _curve(margins: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats
     starts, ends = fitted.blocks[:-1], fitted.blocks[1:] - 1
     share, size = fitted.x[starts], fitted.weights
     found = np.add.reduceat(hits, starts)
-    if found[0] == 0:  # what lies below others is not likelier than they
+    if found[0] == 0:  # the first segment must not exceed the next one
         share[0] = min([1 / (size[0] + 1), *share[1:2]])
     if found[-1] == size[-1]:
         share[-1] = max([size[-1] / (size[-1] + 1), *share[-2:-1]])

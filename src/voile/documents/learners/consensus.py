@@ -1,4 +1,4 @@
-"""Several learners as one, weighed with the same word elsewhere in the document."""
+"""Combine several learners, and compare each token with the same word elsewhere in the document."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from voile.documents.model.classifiers.consensus import ConsensusClassifier, reg
 
 @dataclass(frozen=True)
 class ConsensusLearner:
-    """CRF, SVM and AdaBoost added up, then weighed with the same word elsewhere in the document.
+    """A learner that sums CRF, SVM and AdaBoost, and uses the same word elsewhere in the document.
 
-    Each learner's margins are divided by their spread. Their sum errs less than any of them. A name
-    may be plain in one place ("Dr. May") and doubtful in another ("May came"). So a logistic
-    regression for each type weighs a token's sum with the sums of its form elsewhere in the
-    document. It uses their mean and their highest value. The regression is trained on sums of
-    classifiers, on `folds` parts, that had not seen the subject. Sources: stacking, Wolpert, 1992;
-    the same word elsewhere, Krishnan and Manning, 2006.
+    The margins of each learner are divided by their standard deviation. Their sum has fewer errors
+    than any single learner. A name may be obvious in one place ("Dr. May") and doubtful in another
+    ("May came"). So a logistic regression for each type combines a token's sum with the sums of its
+    form elsewhere in the document. It uses their mean and their maximum. The regression is trained
+    on the sums of classifiers that had not seen the subject, with `folds` folds.
+
+    Sources: stacking, Wolpert, 1992; the same word elsewhere, Krishnan and Manning, 2006.
     """
 
     crf: CRF = field(default_factory=lambda: CRF(iterations=30))
@@ -39,11 +40,11 @@ class ConsensusLearner:
 
     @property
     def cost_sensitive(self) -> bool:
-        """Whether the costs change a fit: else committees for several costs share it."""
+        """Whether the costs change a fit. If not, committees for several costs share the fit."""
         return any(one.cost_sensitive for one in (self.crf, self.svm, self.adaboost))
 
     def fit(self, examples: LabelledExamples, *, seed: int = 0) -> ConsensusClassifier:
-        """Learn on parts how far to trust whom, then on all tokens."""
+        """Learn the weights of the learners out of fold, then fit each on all tokens."""
         learners: tuple[TokenLearner, ...] = (self.crf, self.svm, self.adaboost)
         fits = [partial(one.fit, seed=seed) for one in learners]
         margins = np.array([margins_out_of_fold(fit, examples, self.folds, seed) for fit in fits])

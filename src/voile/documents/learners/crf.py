@@ -1,4 +1,4 @@
-"""Conditional random fields: CRFsuite learns, decoding is by `chain`."""
+"""Conditional random fields: CRFsuite trains them, and the module `chain` decodes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from voile.documents.model.classifiers.crf import CrfClassifier
 
 @dataclass(frozen=True)
 class CRF:
-    """Linear-chain conditional random field over whole documents (Lafferty et al., 2001).
+    """A linear-chain conditional random field over whole documents (Lafferty et al., 2001).
 
-    Marks stand in the chain as harmless tokens, so that their neighbours learn from them. Unknown
-    tokens stand in none: a document is learnt from as the chains between them.
+    Marks are harmless tokens in the chain, so that their neighbours learn from them. Unknown tokens
+    are in no chain: they divide a document into several chains.
 
-    c1, c2 : penalties of the weights' absolute values and squares, at least 0.
-    iterations : of L-BFGS, at most.
-    cost_sensitive : cut the marginal of each type at C / (C + L) rather than at 1/2.
+    c1, c2 : the L1 and L2 penalties of the weights, at least 0.
+    iterations : the most iterations of L-BFGS.
+    cost_sensitive : whether the threshold on the marginal of each type is C / (C + L) instead of
+    1/2.
 
-    Cost: O(iterations x (ones in the matrix x labels + n labels^2)); 275,000 tokens take 20 s on
-    one core with 3 labels, 40 s with 23.
+    Cost: O(iterations x (ones in the matrix x labels + n labels^2)). On one core, 275,000 tokens
+    take 20 s with 3 labels and 40 s with 23.
     """
 
     c1: float = 0.0
@@ -41,7 +42,7 @@ class CRF:
         return "crf-cost" if self.cost_sensitive else "crf"
 
     def fit(self, examples: LabelledExamples, *, seed: int = 0) -> CrfClassifier:
-        """Learn from whole documents; nothing is drawn, so the seed changes nothing."""
+        """Learn from whole documents. The algorithm is deterministic, so the seed has no effect."""
         labels = np.unique(examples.labels)
         shift = np.log(examples.costs) if self.cost_sensitive else np.zeros(examples.types)
         if len(labels) < 2:
@@ -73,7 +74,7 @@ class CRF:
 
 
 def chains(examples: LabelledExamples) -> Iterator[tuple[int, int]]:
-    """Yield where each run of tokens of a document begins and ends that has no unknown one."""
+    """Yield the start and end of each run of known tokens within a document."""
     for start, end in pairwise(examples.first.tolist()):
         gaps = np.flatnonzero(examples.unknown[start:end]) + start
         cuts = [start - 1, *gaps.tolist(), end]
@@ -102,7 +103,7 @@ def _export_weights(
 def _section(
     text: str, name: str
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """Read a section of CRFsuite's dump, whose lines are as "(0) 12 --> 1: 0.345600"."""
+    """Parse a section of CRFsuite's dump with lines such as "(0) 12 --> 1: 0.345600"."""
     start = text.index(f"{name} = {{\n") + len(name) + 5
     lines = text[start : text.index("}", start)]
     numbers = re.sub(r"\(\d\)|-->|:", " ", lines)

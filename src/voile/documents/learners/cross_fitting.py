@@ -1,4 +1,7 @@
-"""The margins of a learner on text that it has not seen. On its own text it would miss nothing."""
+"""Compute the margins of a learner on text that it has not seen.
+
+On its own training text, a learner would miss almost nothing.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from voile.documents.words.kernels import SEVERAL, meet
 
 
 class FoldStore(Protocol):
-    """Stores the margins of a learner, by its place, on a fold."""
+    """A store of a learner's margins on each fold. The key is the index of the learner."""
 
     def read_margins(self, learner: int, fold: int) -> Margins | None:
         """Return the stored margins, if there are any."""
@@ -38,11 +41,13 @@ def cross_fit(
     store: FoldStore | None = None,
     fitted: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Margins]:
-    """Return each learner's margins, (n, T), by classifiers fitted on all folds but the token's.
+    """Return the out-of-fold margins of each learner, (n, T).
 
-    With one fold alone, the classifiers learnt from it. A fold's fit depends on its learner's seed
-    and its number alone. Margins are stored fold by fold, and stored ones are not computed again.
-    `fitted` gets the numbers of finished folds and of all folds.
+    The classifier for a token was fitted on all other folds.
+    With only one fold, the classifiers are trained on that fold itself. The fit of a fold depends
+    only on the seed of its learner and the number of the fold. Margins are stored fold by fold, and
+    stored margins are not recomputed. `fitted` receives the number of finished folds and the number
+    of folds to compute.
     """
     if not learners:
         return []
@@ -86,9 +91,7 @@ def _held_out(
     seeds: Sequence[int],
     least: int,
 ) -> list[Margins]:
-    """Return each learner's margins on the documents held out; learners share the memory of one
-    process.
-    """
+    """Return each learner's margins on the held-out documents, within the memory of one process."""
     seen = drop_rare_columns(examples.of(~held if not held.all() else held), least)
     shown = examples.of(held)
     return [
@@ -100,16 +103,17 @@ def _held_out(
 def check_shape(
     margins: Margins, learner: str, examples: LabelledExamples, *, numbers: bool = True
 ) -> Margins:
-    """Return a classifier's margins if they are of these examples."""
+    """Return the margins of a classifier if their shape fits the examples."""
     shape = (len(examples.labels), examples.types)
     return check_margins(margins, learner, shape, numbers=numbers)
 
 
 def drop_rare_columns(examples: LabelledExamples, least: int = 2) -> LabelledExamples:
-    """Return the examples without the columns of fewer than `least` (1 or 2) of their subjects.
+    """Return the examples without the columns that fewer than `least` (1 or 2) subjects have.
 
-    A column that one subject alone has is no feature (`Space.of`). Suppose that a name has two
-    subjects, one of them held out. It must be as unknown here as one subject's name is in new text.
+    A column of only one subject is no feature (`FeatureSpace.of`). Suppose that two subjects share
+    a name, and one of them is held out. The name must be as unknown here as the name of a single
+    subject is in new text.
     """
     if least < 2:
         return examples

@@ -1,4 +1,4 @@
-"""An ensemble of two steps: a CRF finds candidates, an SVM sends the false ones away."""
+"""A two-step ensemble: a CRF finds candidates, and an SVM rejects false candidates."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from voile.documents.model.classifiers.ensemble import EnsembleClassifier, neigh
 
 @dataclass(frozen=True)
 class EnsembleLearner:
-    """CRF, then SVM against its false positives (after BoB: Ferrandez et al., 2013).
+    """A CRF followed by an SVM against its false positives (after BoB: Ferrandez et al., 2013).
 
-    Candidates are the tokens that the CRF gives more than the probability `least`. The SVM sees a
-    candidate's columns and the CRF's log-odds of it and its two neighbours. It learns from
-    candidates of CRFs, on `folds` parts, that had not seen their subjects. On its own text a CRF
-    has next to no false positives.
+    Candidates are the tokens to which the CRF assigns more than the probability `least`. The SVM
+    sees the columns of a candidate, and the CRF's log-odds of the candidate and its two neighbours.
+    It learns from candidates of CRFs that had not seen their subjects, with `folds` folds. On its
+    own training text, a CRF has almost no false positives.
     """
 
     crf: CRF = field(default_factory=lambda: CRF(iterations=25))
@@ -35,7 +35,7 @@ class EnsembleLearner:
         return "ensemble-cost" if self.cost_sensitive else "ensemble"
 
     def fit(self, examples: LabelledExamples, *, seed: int = 0) -> EnsembleClassifier:
-        """Fit the CRF to all tokens, the SVM to the candidates of others."""
+        """Fit the CRF to all tokens, and the SVM to the out-of-fold candidates."""
         chain = self.crf.fit(examples, seed=seed)
         odds = margins_out_of_fold(
             lambda some: self.crf.fit(some, seed=seed), examples, self.folds, seed

@@ -1,4 +1,4 @@
-"""The protocol of a learner of tokens, and the examples that it learns from."""
+"""The protocol of a learner of tokens, and its training examples."""
 
 from __future__ import annotations
 
@@ -15,40 +15,41 @@ from voile.documents.model.classifiers.classifier import TokenClassifier
 
 @dataclass(frozen=True, eq=False)
 class LabelledExamples:
-    """Labelled tokens to learn from."""
+    """Labelled tokens for training."""
 
-    # (n, columns) of 0 and 1; tokens removed before are marks, and seen as such
+    # (n, columns) of 0 and 1; tokens that earlier passes removed appear as marks
     matrix: sp.csr_array
-    # (n,) 0 of harmless tokens and of marks, else 1 to T, the type of identifier
+    # (n,) 0 for harmless tokens and marks, else 1 to T, the type of identifier
     labels: NDArray[np.int16]
-    # (n,) bool, false of marks and unknown tokens: nothing is learnt from them or counted on them
+    # (n,) bool, false for marks and unknown tokens, which are not used in training or counts
     counted: NDArray[np.bool_]
-    first: NDArray[np.intp]  # (d + 1,) where each document's tokens begin
-    # (T,) how many harmless tokens a missed one of each type is worth, above 0
+    first: NDArray[np.intp]  # (d + 1,) the first token of each document
+    # (T,) the cost of a missed identifier of each type, in harmless tokens, above 0
     costs: NDArray[np.float64]
-    # form, forms: (n,) numbers of the tokens' forms, and the forms
+    # form, forms: (n,) the numbers of the tokens' forms, and the forms
     form: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     forms: Sequence[str] = ()
-    # (d,) whose each document is; empty where each is its own subject's
+    # (d,) the subject of each document; empty if each document has its own subject
     subject: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    # (n,) bool, tokens of which nobody knows whether they identify; empty where all is known
+    # (n,) bool, tokens for which nobody knows whether they identify a person; empty if all are
+    # known
     unknown: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
-    # (n,) what stands before each token, see `words.tokens.Layout`; empty where nobody says
+    # (n,) the gap before each token, see `words.tokens.TokenLayout`; empty if unknown
     gap: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     @property
     def unmarked_tokens(self) -> NDArray[np.bool_]:
-        """Which tokens are not marks, (n,)."""
+        """Which tokens are not marks, as a mask (n,)."""
         return self.counted | self.unknown if len(self.unknown) else self.counted
 
     @property
     def types(self) -> int:
-        """T, how many types of identifiers there are."""
+        """The number of types of identifiers, T."""
         return len(self.costs)
 
     @property
     def words(self) -> list[str]:
-        """The tokens' forms, (n,)."""
+        """The forms of the tokens, (n,)."""
         return [self.forms[number] for number in self.form]
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -72,11 +73,11 @@ class LabelledExamples:
 
 
 class TokenLearner(Protocol):
-    """Fits classifiers; holds settings only."""
+    """A learner that fits classifiers and contains only settings."""
 
     @property
     def name(self) -> str:
-        """Its name in history, kits and reports."""
+        """The name of the learner in history, kits and reports."""
 
     def fit(self, examples: LabelledExamples, *, seed: int) -> TokenClassifier:
-        """Learn from the counted tokens; the same seed gives the same classifier."""
+        """Learn from the counted tokens. The same seed gives the same classifier."""

@@ -1,4 +1,4 @@
-"""Learners of tokens, by the names that users give; each is imported when it is made."""
+"""Learners of tokens by name. Each is created when it is requested."""
 
 from __future__ import annotations
 
@@ -67,20 +67,20 @@ LEARNERS: Mapping[str, Callable[[], TokenLearner]] = {
 }
 """The paper's five learners, their consensus, and the reader's head.
 
-Each of the five also has a variant that weighs costs as it learns.
+Each of the five also has a variant that takes costs into account in training.
 """
 DEFAULT = "default"
 
 
 def default_learner() -> str:
-    """Return the name of the learner that serves best on this machine."""
+    """Return the name of the best learner that is available on this machine."""
     from voile.documents.reader.installed import find_reader
 
     return "consensus" if find_reader() is None else "reader"
 
 
 def learners_of(given: str | Sequence[str | TokenLearner]) -> dict[str, TokenLearner]:
-    """Return learners by name. A name means the learner of `LEARNERS`, or the default.
+    """Return learners by name. A string is a name in `LEARNERS`, or the default.
 
     >>> from voile.documents.learners.svm import SVM
     >>> list(learners_of(["crf", SVM(C=1.0)]))

@@ -1,4 +1,4 @@
-"""Margins of documents by classifiers that did not learn from them or from their subjects."""
+"""Margins of documents by classifiers that did not learn from these documents or their subjects."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def margins_out_of_fold(
     folds: int,
     seed: int,
 ) -> Margins:
-    """Return margins for each token, (n, T), by a classifier that did not learn from its subject.
+    """Return margins for each token, (n, T), by a classifier that did not see its subject.
 
-    A single subject is judged by a classifier that did. Cost: `folds` fits.
+    If there is only one fold, the classifier has seen the subject. Cost: `folds` fits.
     """
     part = deal_subjects(examples, folds, seed)
     if part.max(initial=0) == 0:
@@ -33,7 +33,7 @@ def margins_out_of_fold(
 
 
 def deal_subjects(examples: LabelledExamples, folds: int, seed: int) -> NDArray[np.intp]:
-    """Deal the documents to `folds` parts by subject, (d,) from 0."""
+    """Assign the documents to `folds` random folds by subject, (d,), numbered from 0."""
     documents = np.arange(len(examples.first) - 1)
     subject = examples.subject if len(examples.subject) else documents
     _, number = np.unique(subject, return_inverse=True)
@@ -43,7 +43,10 @@ def deal_subjects(examples: LabelledExamples, folds: int, seed: int) -> NDArray[
 
 
 def classes_by_own_rule(margins: Margins) -> NDArray[np.int16]:
-    """Return the class of each token by the classifier's own rule: 0, or the highest type."""
+    """Return the class of each token by the classifier's own rule.
+
+    The class is the type with the highest margin, or 0 if no margin is positive.
+    """
     if not margins.shape[1]:
         return np.zeros(len(margins), np.int16)
     positive = margins.max(axis=1) > 0

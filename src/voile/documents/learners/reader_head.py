@@ -1,4 +1,4 @@
-"""Learn a linear head on the reader's vectors and voile's own columns together."""
+"""Train a linear head on the reader's vectors together with voile's own columns."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ Floats = NDArray[np.float64]
 
 
 FAR = 8.0
-"""Log-odds of a type that no token has, or every one."""
+"""The log-odds of a type that every token has, or minus these for a type that no token has."""
 
 
 @dataclass(frozen=True)
 class ReaderLearner:
-    """Logistic regression for each type, on vectors and columns together (L-BFGS).
+    """A logistic regression for each type on vectors and columns together (L-BFGS).
 
-    dense_penalty, sparse_penalty : on half the squared weights of the standardised vectors and of
-        the columns, above 0. The loss is the sum over tokens.
+    dense_penalty, sparse_penalty : factors of half the squared weights of the standardised vectors
+    and of the columns, above 0. The loss is the sum over tokens.
 
-    Cost: O(n (width + columns a token has) T) an iteration, at most `iterations`.
+    Cost: O(n (width + columns of a token) T) for each iteration, with at most `iterations`
+    iterations.
     """
 
     cost_sensitive: ClassVar[bool] = False
 
-    sha256: str  # of the reader's weights
+    sha256: str  # SHA-256 of the reader's weights
     layer: int
     dense_penalty: float = 300.0
     sparse_penalty: float = 20.0
@@ -50,7 +51,12 @@ class ReaderLearner:
 
     @classmethod
     def from_installed(cls) -> ReaderLearner:
-        """Return a learner on the installed reader; `RequestError` where none is."""
+        """Return a learner on the installed reader.
+
+        Raises
+        ------
+        RequestError : no reader is installed.
+        """
         found = find_reader()
         if found is None:
             raise RequestError("the learner reader needs a reader", instead=INSTALL)
@@ -61,7 +67,7 @@ class ReaderLearner:
         return "reader"
 
     def fit(self, examples: LabelledExamples, *, seed: int = 0) -> ReaderClassifier:
-        """Learn from the counted tokens; the seed is not needed."""
+        """Learn from the counted tokens. The seed has no effect."""
         encoder = open_reader(self.sha256, self.layer)
         vectors = encoder.encode(examples.words, examples.gap, examples.first)
         mean, spread = standardise(vectors)
@@ -73,7 +79,8 @@ class ReaderLearner:
     ) -> ReaderClassifier:
         """Learn from standardised vectors, (n, width).
 
-        weight : (n, T) of each token for each type; without it counted tokens weigh 1.
+        weight : (n, T), the weight of each token for each type. By default each counted token has
+        the weight 1.
         """
         problem = _JointRegression(self, examples, dense, weight)
         sparse, windows, bias = problem.solve()
@@ -90,7 +97,7 @@ class ReaderLearner:
 
 
 class _JointRegression:
-    """The loss of all types' regressions as a function of one vector of weights."""
+    """The loss of the regressions of all types as a function of one weight vector."""
 
     def __init__(
         self,
@@ -111,7 +118,7 @@ class _JointRegression:
         self._learnt = (met > 0) & (met < (weight > 0).sum(axis=0))
         self._sign, self._weight = self._sign[:, self._learnt], weight[:, self._learnt]
         self._constant = np.where(met > 0, FAR, -FAR)
-        # columns that no counted token has keep a weight of 0
+        # the weights of columns without a counted token stay 0
         self._columns = np.unique(examples.matrix[np.flatnonzero(examples.counted)].indices)
         self._matrix = sp.csr_array(examples.matrix[:, self._columns], dtype=np.float32)
         self._transposed = sp.csr_array(self._matrix.T)
@@ -129,7 +136,7 @@ class _JointRegression:
         if self._types:
             start = np.zeros(self._parts[-1])
             options = {"maxiter": self._learner.iterations, "maxcor": 10, "ftol": 1e-7}
-            with threadpool_limits(1):  # sums in one order on any machine
+            with threadpool_limits(1):  # the same order of summation on every machine
                 found = minimize(self.loss, start, jac=True, method="L-BFGS-B", options=options)
             own_sparse, own_windows, own_bias = self._split_weights(found.x)
             sparse[np.ix_(self._columns, self._learnt)] = own_sparse
@@ -138,7 +145,7 @@ class _JointRegression:
         return sparse, windows, bias
 
     def loss(self, x: Floats) -> tuple[float, Floats]:
-        """Return the penalised loss and its slope."""
+        """Return the penalised loss and its gradient."""
         sparse, windows, bias = self._split_weights(x)
         scores = self._matrix @ sparse.astype(np.float32)
         scores = scores + score_windows(self._dense, windows.astype(np.float32), self._first)
@@ -156,7 +163,7 @@ class _JointRegression:
         return total, np.concatenate([np.ravel(one) for one in slopes]).astype(np.float64)
 
     def _slope_windows(self, slope: Weights) -> Weights:
-        """Return the slope of the windows' weights: each neighbour's slope moved to it."""
+        """Return the gradient of the windows' weights."""
         inside = find_followers(self._first, len(slope))[1:, None]
         moved = np.zeros((len(slope), NEIGHBOURS, slope.shape[1]), np.float32)
         moved[:-1, 0] = np.where(inside, slope[1:], 0)
@@ -167,7 +174,7 @@ class _JointRegression:
 
     @cached_property
     def _parts(self) -> NDArray[np.intp]:
-        """Where the columns', the windows' and the biases' weights end."""
+        """The ends of the columns', the windows' and the biases' parts in the weight vector."""
         sizes = [len(self._columns), NEIGHBOURS * self._dense.shape[1], 1]
         return np.cumsum(np.array(sizes) * self._types)
 

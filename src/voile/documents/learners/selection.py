@@ -1,4 +1,4 @@
-"""Selection: the most accurate of several learners."""
+"""Select the most accurate of several learners."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from voile.documents.model.classifiers.selection import KINDS, SaveableSelected,
 
 @dataclass(frozen=True)
 class LearnerSelection:
-    """Fit the learner with the fewest errors on subjects that it has not seen; of equals the first.
+    """A learner that fits the best of several learners, by errors on unseen subjects.
 
-    In other folds another learner may be chosen, whose margins are of another size: so they become
-    log-odds, by a logistic regression. `cost_sensitive` compares by T instead of errors; without
-    `learners` the paper's four are compared, on `folds` folds.
+    The first of equal learners is chosen. Other folds may choose another learner, with margins on
+    another scale. So a logistic regression converts margins to log-odds. `cost_sensitive` compares
+    learners by the cost T instead of errors. Without `learners`, the four learners of the paper are
+    compared, with `folds` folds.
     """
 
     learners: Sequence[TokenLearner] = ()
@@ -39,7 +40,7 @@ class LearnerSelection:
         return "selection-cost" if self.cost_sensitive else "selection"
 
     def fit(self, examples: LabelledExamples, *, seed: int = 0) -> TokenClassifier:
-        """Compare by cross-validation, then fit the best on everything."""
+        """Compare the learners by cross-validation, and then fit the best one on all tokens."""
         looks = [(one, self.look(one, examples, seed)) for one in self.among]
         learner, margins = min(looks, key=lambda look: self.errors(look[1], examples))
         slope, bias = fit_regressions(margins[:, :, None], examples)
@@ -54,7 +55,7 @@ class LearnerSelection:
         return tuple(self.learners) or tuple(kind(cost_sensitive=cost) for kind in paper)
 
     def look(self, learner: TokenLearner, examples: LabelledExamples, seed: int) -> Margins:
-        """Return a learner's margins, (n, T), of subjects that it has not seen."""
+        """Return the margins of a learner, (n, T), on subjects that it has not seen."""
         return margins_out_of_fold(
             lambda some: learner.fit(some, seed=seed), examples, self.folds, seed
         )

@@ -1,4 +1,4 @@
-"""Linear support vector machines with the history of classes."""
+"""Linear support vector machines that use the classes of preceding tokens."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ Labels = NDArray[np.int16]
 
 @dataclass(frozen=True)
 class SVM:
-    """Linear support vector machine, one type against the rest, decided from left to right.
+    """A linear support vector machine, one type against the rest, which decides from left to right.
 
-    A token's columns include the classes of the `window` tokens before it. True classes would be
-    trusted too much. So the SVM uses classes given to subjects that the machine had not seen, dealt
-    to `folds` parts (1 takes the true ones). Marks are harmless tokens there.
+    The columns of a token include the classes of the `window` tokens before it. In training, the
+    machine would rely too much on true classes. So it uses classes predicted for subjects that the
+    machine had not seen, with `folds` folds (1 uses the true classes). Marks count as harmless
+    tokens there.
 
-    C : weight of the errors against the width of the margin, above 0.
-    cost_sensitive : weigh an identifier's error with its cost.
+    C : the weight of the errors relative to the width of the margin, above 0.
+    cost_sensitive : whether the error of an identifier is weighted by its cost.
 
-    Cost: O(ones in the matrix) a round of dual coordinate descent, about 30 rounds. With two folds
-    it is twice that. 200,000 tokens take 1.3 s on one core for each type.
+    Cost: O(ones in the matrix) for each round of dual coordinate descent, with about 30 rounds.
+    With two folds the cost is twice that. 200,000 tokens take 1.3 s on one core for each type.
     """
 
     C: float = 0.1
@@ -41,7 +42,7 @@ class SVM:
         return "svm-cost" if self.cost_sensitive else "svm"
 
     def fit(self, examples: LabelledExamples, *, seed: int = 0) -> LinearClassifier:
-        """Learn in two steps: the classes before, then all."""
+        """Learn in two steps: first the classes of preceding tokens, then the final machine."""
         before = examples.labels
         if self.window and self.folds > 1:
             fit = partial(self._fit_on_truth, seed=seed)
@@ -68,7 +69,7 @@ class SVM:
 
 
 def past_classes(labels: Labels, examples: LabelledExamples, window: int) -> sp.csr_array:
-    """Return the classes of the tokens before each, (n, window x T): nearest first."""
+    """Return the classes of the tokens before each token, (n, window x T), nearest first."""
     n, types = len(labels), examples.types
     start = np.repeat(examples.first[:-1], np.diff(examples.first))
     here = np.arange(n)
@@ -87,14 +88,16 @@ def past_classes(labels: Labels, examples: LabelledExamples, window: int) -> sp.
 def fit_hyperplanes(
     matrix: sp.csr_array, labels: Labels, costs: NDArray[np.float64], C: float, seed: int
 ) -> tuple[Weights, Weights]:
-    """Return weights (columns, T) and bias (T,) that separate each type from the rest.
+    """Return the weights, (columns, T), and the bias, (T,), that separate each type from the rest.
 
-    A type that no token has is never found; one that every token has is always.
+    A type that no token has is never predicted, and a type that every token has is always
+    predicted.
     """
     from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
     matrix = with_32_bits(matrix.astype(np.float64))
-    matrix.sum_duplicates()  # sorts it; scikit-learn would copy and sort it for each type
+    # also sorts; otherwise scikit-learn copies and sorts the matrix for each type
+    matrix.sum_duplicates()
     weights = np.zeros((matrix.shape[1], len(costs)), np.float32)
     bias = np.full(len(costs), -1, np.float32)
     for kind, cost in enumerate(costs):
@@ -111,7 +114,7 @@ def fit_hyperplanes(
 
 
 def with_32_bits(matrix: sp.csr_array) -> sp.csr_array:
-    """Return the matrix with the 32-bit numbers that scikit-learn asks for."""
+    """Return the matrix with the 32-bit indices that scikit-learn requires."""
     narrow = sp.csr_array(matrix)
     narrow.indices, narrow.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     return narrow

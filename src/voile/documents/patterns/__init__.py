@@ -1,4 +1,4 @@
-"""Identifiers that their form gives away, and lists of phrases."""
+"""Patterns for identifiers that have a recognisable form, and lists of phrases."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ PATTERNS: Mapping[str, TextPattern] = MappingProxyType(
         )
     }
 )
-"""The built-in patterns, the surest first: of two that find as much, the first gives the label."""
+"""The built-in patterns, most certain first.
+
+If two matches are equal, the first pattern gives the label.
+"""
 
 
 def patterns_of(
     names: Iterable[str] | None = None, records: Iterable[str] = ()
 ) -> tuple[TextPattern, ...]:
-    """Return the patterns of these names (None: all), after those of these record formats."""
+    """Return the patterns for some record formats, and the named built-in patterns (None: all)."""
     asked = set(PATTERNS if names is None else names)
     for name in sorted(asked - set(PATTERNS)):
         raise RequestError(f"there is no pattern {name}", instead=nearest(name, PATTERNS))

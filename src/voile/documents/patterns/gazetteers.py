@@ -1,4 +1,4 @@
-"""Gazetteers: lists of names, places or drugs, whose words are features of the learners."""
+"""Gazetteers: lists of names, places or drugs, which provide features for the learners."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from voile.documents.words.tokens import LINE, Tokeniser, tokenise
 
 
 def read_gazetteers(given: Iterable[Any]) -> dict[str, list[str]]:
-    """Read each NAME=FILE, or take the phrases as given: the phrases by the list's name."""
+    """Read the phrases of each NAME=FILE, or use given phrases, with the list's name as key."""
     return {name: read_phrases(phrases) for one in given for name, phrases in named_phrases(one)}
 
 
 def gazetteer_words(
     lists: Mapping[str, Iterable[str]], tokeniser: Tokeniser | None = None
 ) -> dict[str, frozenset[str]]:
-    """Split the phrases of lists into words as a text has them, in small letters.
+    """Split the phrases of lists into the words of a text, in lower case.
 
-    If a phrase has capitals, its words in small letters are left out, since they stand everywhere.
+    If a phrase has words with capitals, its lower-case words are left out, since these occur
+    everywhere.
     """
     return {name: frozenset(_words(phrases, tokeniser)) for name, phrases in lists.items()}
 
 
 def _words(phrases: Iterable[str], tokeniser: Tokeniser | None) -> Iterable[str]:
-    texts = ["\n".join(phrases)] if tokeniser is None else phrases  # one text is far quicker
+    texts = ["\n".join(phrases)] if tokeniser is None else phrases  # one text is much faster
     tokens = tokenise(texts, None, tokeniser)
     forms = tokens.forms
     begins = [*np.flatnonzero(tokens.gap >= LINE).tolist(), len(tokens)]

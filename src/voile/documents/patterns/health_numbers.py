@@ -1,4 +1,4 @@
-"""Numbers by which states and insurers know people, each with the check of its issuer."""
+"""Find numbers that states and insurers assign to people, each with its issuer's check."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from voile.documents.patterns.pattern import Slice
 
 _MBI = "[AC-HJKMNP-RT-Y]"
-"""Letters of a Medicare Beneficiary Identifier: no S, L, O, I, B, Z (CMS)."""
+"""The letters of a Medicare Beneficiary Identifier: no S, L, O, I, B, Z (CMS)."""
 _MBI_ANY = "[0-9AC-HJKMNP-RT-Y]"
 
 
@@ -25,14 +25,20 @@ def _is_nhs(number: str) -> bool:
 
 
 def _is_kvnr(number: str) -> bool:
-    """Check a German Krankenversichertennummer: the letter's place, weights 1 and 2."""
+    """Check a German Krankenversichertennummer: weights 1 and 2.
+
+    The letter counts as its place in the alphabet.
+    """
     digits = [int(one) for one in f"{ord(number[0]) - 64:02}{number[1:]}"]
     products = (digit * (1 + at % 2) for at, digit in enumerate(digits[:-1]))
     return sum(one // 10 + one % 10 for one in products) % 10 == digits[-1]
 
 
 def _is_nir(number: str) -> bool:
-    """Check a French NIR: 97 less the number modulo 97; Corsica's 2A is 19, 2B is 18."""
+    """Check a French NIR: 97 minus the number modulo 97.
+
+    Corsica's 2A counts as 19, and 2B as 18.
+    """
     plain = number.replace("2A", "19").replace("2B", "18")
     return plain.isdigit() and 97 - int(plain[:13]) % 97 == int(plain[13:])
 
@@ -103,14 +109,14 @@ _ODD = dict(
 
 
 def _is_codice_fiscale(number: str) -> bool:
-    """Check an Italian codice fiscale: its own table for odd places, modulo 26."""
+    """Check an Italian codice fiscale: a special table for odd places, modulo 26."""
     odd = sum(_ODD[one] for one in number[:15:2])
     even = sum(int(one, 36) - 10 * one.isalpha() for one in number[1:15:2])
     return chr(65 + (odd + even) % 26) == number[15]
 
 
 def _multiply(i: int, j: int) -> int:
-    """Multiply in the dihedral group of the pentagon."""
+    """Multiply two elements of the dihedral group of the pentagon."""
     turned = (i + j if i < 5 else i - j) % 5
     return turned + 5 * ((i < 5) != (j < 5))
 
@@ -121,7 +127,7 @@ for _ in range(6):
 
 
 def _is_verhoeff(number: str) -> bool:
-    """Check an Indian Aadhaar: Verhoeff's scheme."""
+    """Check an Indian Aadhaar number by Verhoeff's scheme."""
     check = 0
     for at, one in enumerate(reversed(number)):
         check = _multiply(check, _P[at % 8][int(one)])
@@ -129,7 +135,7 @@ def _is_verhoeff(number: str) -> bool:
 
 
 def _is_pps(number: str) -> bool:
-    """Check an Irish PPS number: weights 8 to 2, a second letter counts 9 times, modulo 23."""
+    """Check an Irish PPS number: weights 8 to 2, modulo 23; a second letter has weight 9."""
     second = (ord(number[8]) - 64) * 9 if len(number) > 8 and number[8] != "W" else 0
     rest = (_weigh_digits([*map(int, number[:7])], range(8, 1, -1)) + second) % 23
     return "WABCDEFGHIJKLMNOPQRSTUV"[rest] == number[7]
@@ -167,11 +173,12 @@ _PATTERNS = tuple(
 
 
 def health_ids(plain: str) -> Iterator[Slice]:
-    """Find numbers of health insurances and registers of persons, with their check digits.
+    """Find numbers of health insurers and population registers, with their check digits.
 
-    NHS (UK), Medicare (US, Australia), KVNR (Germany), NIR (France), CPF (Brazil), SIN (Canada),
-    codice fiscale (Italy), Aadhaar (India), PPS (Ireland), personnummer (Sweden), National
-    Insurance (UK). Two of them have no check digit: the US Medicare number and the last.
+    The numbers in Europe are NHS and National Insurance (UK), KVNR (Germany), NIR (France), codice
+    fiscale (Italy), PPS (Ireland) and personnummer (Sweden). Elsewhere they are Medicare (US,
+    Australia), CPF (Brazil), SIN (Canada) and Aadhaar (India). The US Medicare number and the
+    National Insurance number have no check digit.
     """
     end = 0
     for begin in _START.finditer(plain):

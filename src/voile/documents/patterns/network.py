@@ -1,8 +1,8 @@
-"""Addresses on a network: e-mail, URL, IP and MAC.
+"""Find network addresses: e-mail, URL, IP and MAC.
 
-Each pattern looks for a character that it cannot lack (an @, a dot, a colon), and from there to
-both sides. So a text without such a character costs next to nothing, and no text costs more than a
-pass.
+Each pattern first finds a character that the address must contain (an @, a dot, a colon). It then
+extends the match to both sides. So a text without such a character costs almost nothing, and no
+text costs more than one pass.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ipaddress import ip_address
 
 from voile.documents.patterns.pattern import Slice
 
-_LONGEST = 320  # characters looked back: an e-mail address has no more
+_LONGEST = 320  # the most characters to look back; an e-mail address is not longer
 _LOCAL = re.compile(r"[\w.+%'-]+")
 _DOMAIN = re.compile(r"@ ?[\w-]++(?:\.[\w-]++)++|@[^\W\d_][\w-]++")
 _SCHEME = re.compile(r"://")
@@ -44,9 +44,9 @@ _QUOTED = re.compile(r'"[^"\n]{1,64}"')
 
 
 def emails(plain: str) -> Iterator[Slice]:
-    """Find a name, perhaps quoted ("john doe"@), an @ and a host whose end is not a number.
+    """Find e-mail addresses: a local part, an @, and a host that does not end in a number.
 
-    One blank may have slipped in after the @ of a host with a dot.
+    The local part may be quoted ("john doe"@). One blank may follow the @ if the host has a dot.
     """
     for host in _DOMAIN.finditer(plain):
         named = _QUOTED if plain[host.start() - 1 : host.start()] == '"' else _LOCAL
@@ -56,10 +56,10 @@ def emails(plain: str) -> Iterator[Slice]:
 
 
 def urls(plain: str) -> Iterator[Slice]:
-    """Find links with a scheme, with www. first, or on a host of the oldest generic domains."""
+    """Find links with a scheme, with a leading www., or on a host of the oldest generic domains."""
     yield from _links(plain, _SCHEME, _BEFORE_SCHEME, _AFTER_SCHEME)
     for start, end in _links(plain, _HOST, _BEFORE_HOST, _AFTER_HOST):
-        if plain[start - 1 : start] != "@":  # else an e-mail address
+        if plain[start - 1 : start] != "@":  # otherwise it is an e-mail address
             yield start, end
 
 
@@ -77,13 +77,13 @@ def _links(
 
 
 def ips(plain: str) -> Iterator[Slice]:
-    """Find addresses of version 4 and 6 that the standard library takes for one."""
+    """Find IPv4 and IPv6 addresses that the standard library accepts."""
     for match in _V4.finditer(plain):
         if all(int(part) < 256 for part in match.group().split(".")):
             yield match.span()
     if _TWO_COLONS.search(plain):
         for match in _V6.finditer(plain):
-            # a::b is a name in a program sooner than an address
+            # a::b is more likely a name in a program than an address
             if any(one.isdigit() for one in match.group()):
                 with suppress(ValueError):
                     ip_address(match.group())
@@ -91,7 +91,7 @@ def ips(plain: str) -> Iterator[Slice]:
 
 
 def macs(plain: str) -> Iterator[Slice]:
-    """Find a device's address, in six pairs or in three fours with a digit."""
+    """Find MAC addresses: six pairs, or three groups of four that contain a digit."""
     for match in _MAC.finditer(plain):
         yield match.start() - 2, match.end()
     for match in _MAC_IN_FOURS.finditer(plain):
@@ -101,6 +101,6 @@ def macs(plain: str) -> Iterator[Slice]:
 
 
 def _back(plain: str, end: int, run: re.Pattern[str]) -> int:
-    """Return where the run of characters that ends here begins, at most `_LONGEST` before."""
+    """Return the start of the run that ends at `end`, at most `_LONGEST` before it."""
     match = run.match(plain[max(0, end - _LONGEST) : end][::-1])
     return end - match.end() if match else end

@@ -1,4 +1,4 @@
-"""Numbers that a state or a bank issues, with the check that distinguishes them from others."""
+"""Find numbers that a state or a bank issues, and verify their checksums."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import chain
 
 from voile.documents.patterns.pattern import Slice
 
-# A word does not begin or end at an underscore: _078-05-1120_. A group may end its line.
+# An underscore does not begin or end a word: _078-05-1120_. A group may be at the end of a line.
 _LINE = r"[ \t]{0,4}\r?\n[ \t]{0,4}"
 _SIGN = rf"(?:[ .-]?{_LINE}|[ .-])"
 _SSN = re.compile(
@@ -33,7 +33,7 @@ _DNI_SIGN = rf"(?:-{_LINE}|[- ]?)"
 _DNI = re.compile(rf"\d(?<![^\W_]\d)(?:\d{{7}}|\d\.\d{{3}}\.\d{{3}}){_DNI_SIGN}[A-Za-z](?![^\W_])")
 _NIE = re.compile(rf"[XYZxyz](?<![^\W_].){_DNI_SIGN}\d{{7}}{_DNI_SIGN}[A-Za-z](?![^\W_])")
 _DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
-# ISO 13616: how long each country's IBAN is.
+# ISO 13616: the length of each country's IBAN.
 _IBAN_LENGTHS = dict(
     re.findall(
         r"(..)(\d\d)",
@@ -48,10 +48,10 @@ _IBAN_LENGTHS = dict(
 
 
 def ssns(plain: str) -> Iterator[Slice]:
-    """Find US social security numbers: in groups of 3, 2 and 4; whole where a word says so before.
+    """Find US social security numbers, in groups of 3, 2 and 4, or without groups after a cue.
 
-    Areas 000, 666 and 900 to 999, group 00 and serial 0000 were never given out (Social Security
-    Administration, randomisation of 2011).
+    The cue is a term such as SSN shortly before the number. Areas 000, 666 and 900 to 999, group 00
+    and serial 0000 were never issued (Social Security Administration, randomisation of 2011).
     """
     for match in _SSN.finditer(plain):
         number, start = match.group(), match.start()
@@ -65,7 +65,7 @@ def ssns(plain: str) -> Iterator[Slice]:
 
 
 def cards(plain: str) -> Iterator[Slice]:
-    """Find payment cards: 12 to 19 digits, whole or in a card's groups, Luhn's check (ISO 7812)."""
+    """Find payment cards: 12 to 19 digits, with or without groups, with Luhn's check (ISO 7812)."""
     for match in _CARD.finditer(plain):
         digits = [int(one) for one in match.group() if one.isdigit()]
         if _luhn(digits) and _of_one_sign(match.group()):
@@ -73,7 +73,7 @@ def cards(plain: str) -> Iterator[Slice]:
 
 
 def ibans(plain: str) -> Iterator[Slice]:
-    """Find bank accounts, whole or in fours: a country's length, 1 modulo 97 (ISO 13616)."""
+    """Find bank accounts: the country's length, and 1 modulo 97 (ISO 13616)."""
     for match in _IBAN.finditer(plain):
         start = match.start() - 2
         places = [at for at in range(start, match.end(1)) if plain[at].isalnum()]
@@ -91,7 +91,7 @@ def ibans(plain: str) -> Iterator[Slice]:
 
 
 def dnis(plain: str) -> Iterator[Slice]:
-    """Find Spain's DNI and NIE: the letter is the number modulo 23."""
+    """Find Spanish DNI and NIE numbers: the letter encodes the number modulo 23."""
     for match in chain(_DNI.finditer(plain), _NIE.finditer(plain)):
         found = re.sub(r"[-.\s]", "", match.group()).upper()
         number = int(found[:-1].translate(str.maketrans("XYZ", "012")))
@@ -100,7 +100,7 @@ def dnis(plain: str) -> Iterator[Slice]:
 
 
 def _of_one_sign(number: str) -> bool:
-    """Return whether one sign separates all groups, of which one at most ends its line."""
+    """Return whether one sign separates all groups, with at most one line break."""
     lines = re.sub(r"[ \t]*\r?\n[ \t]*", "\n", number)
     signs = re.findall(r"\D+", lines)
     plain = {sign.strip("\n") for sign in signs if sign != "\n"}

@@ -1,4 +1,4 @@
-"""Patterns that find identifiers by their form, and how overlapping findings are settled."""
+"""Patterns that find identifiers by their form, and the choice between overlapping matches."""
 
 from __future__ import annotations
 
@@ -15,48 +15,49 @@ Slice: TypeAlias = tuple[int, int]
 
 
 class PatternFinder(Protocol):
-    """What `find` needs: a label, a reason, and where something is found."""
+    """The interface that `find` requires: a label, a reason, and the positions of matches."""
 
     @property
     def by(self) -> RemovalReason:
-        """Give the reason for removing a match."""
+        """The reason for removing a match."""
 
     @property
     def checked(self) -> bool:
-        """Return whether a checksum distinguishes a match from look-alikes."""
+        """Whether a checksum distinguishes a match from look-alikes."""
 
     @property
     def label(self) -> str:
-        """Name the type of a match."""
+        """The type of a match."""
 
     def slices(self, plain: str) -> Iterable[Slice]:
-        """Find the (start, end) of each in a text that is normalised already."""
+        """Find the (start, end) of each match in a normalised text."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextPattern:
-    """An identifier that its form gives away."""
+    """A pattern for an identifier with a recognisable form."""
 
-    name: str  # what the user calls it
-    label: str  # the type that its removals bear
-    slices: Callable[[str], Iterable[Slice]]  # finds the (start, end) of each in a normalised text
-    checked: bool = False  # whether a checksum distinguishes it from look-alikes
+    name: str  # the name for users
+    label: str  # the type of its removals
+    # finds the (start, end) of each match in a normalised text
+    slices: Callable[[str], Iterable[Slice]]
+    checked: bool = False  # whether a checksum distinguishes a match from look-alikes
 
     @property
     def by(self) -> RemovalReason:
         return RemovalReason("pattern", self.name)
 
     def find(self, text: str) -> list[TextRemoval]:
-        """Find it in a text as it came, hidden characters and look-alikes in it or not."""
+        """Find the matches in an original text, despite hidden characters and look-alikes."""
         return find(text, (self,))
 
 
 def find(text: str, finders: Iterable[PatternFinder]) -> list[TextRemoval]:
-    """Return the matches of all finders, in the order of the text and apart.
+    """Return the matches of all finders, ordered and disjoint.
 
-    If matches overlap, the longest has its characters. If some are equally long, the one that
-    starts first has them, then that of the first finder (see `settle_spans`). Cost: O(characters)
-    each.
+    If matches overlap, the longest match is kept. If they are equally long, the match that starts
+    first is kept, and then that of the first finder (see `settle_spans`). Cost: O(characters) for
+    each finder.
     """
     plain = normalise(text)
     found = [

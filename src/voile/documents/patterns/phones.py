@@ -1,18 +1,18 @@
-"""Telephone and fax numbers.
+"""Find telephone and fax numbers.
 
-A number's form alone says little: every country groups digits its own way, and made-up or mistyped
-numbers keep to no plan. A run of digits counts as a telephone number in three cases:
+The form of a number is weak evidence: every country groups digits differently, and invented or
+mistyped numbers follow no plan. A run of digits counts as a telephone number in three cases:
 
-- It has a country's calling code after + or 00 (ITU-T E.164) and 7 to 15 digits in all.
-- It has six digits or more, no form of a date, and a cue. The cue is a word such as phone, Tel.,
-  móvil or call close before it. It may also be office, mobile or fax close after it, or such a
-  number just before it.
-- It has a form that is a telephone's in some country and hardly anything else's. The form is an
-  area code in brackets, a leading 0 and groups, or 3-3-4 (North America). It may also be nine
-  digits from 6 on, whole or in Spain's groups. It does not count in a row of other figures, such as
-  a table's, or as an amount of money.
+- It has a country's calling code after + or 00 (ITU-T E.164) and 7 to 15 digits in total.
+- It has six digits or more, does not have the form of a date, and has a cue. The cue may be a word
+  such as phone, Tel., móvil or call shortly before it. It may also be office, mobile or fax
+  directly after it, or another telephone number directly before it.
+- It has a form that is typical of telephone numbers in some country and rare elsewhere. The form is
+  an area code in brackets, a leading 0 and groups, or 3-3-4 (North America). It may also be nine
+  digits that start with 6 or more, without groups or in Spain's groups. It does not count in a row
+  of other figures, such as a table row, or as an amount of money.
 
-An extension (x12, ext. 12) goes with its number.
+An extension (x12, ext. 12) belongs to its number.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from collections.abc import Iterator, Sequence
 from voile.documents.patterns.pattern import Slice
 
 _EXTENSION = r"(?:[ ]?(?:x|ext\.?|extension)[ ]?\d{1,6}(?![^\W_]))?"
-# A line ends within a number after a hyphen or a bracket alone: the next may begin with another.
+# A number continues on the next line only after a hyphen or a bracket, because the next line may
+# begin with another number.
 _LINE = r"[ \t]{0,4}\r?\n[ \t]{0,4}"
-# A group of digits is entered at its beginning only, and not given back. A stroke parts an area
-# code, 030/901820, and hardly a date, 12/03/1999, or a pressure, 120/80.
+# A match starts only at the beginning of a group of digits, without backtracking. A slash separates
+# an area code, 030/901820, but not a date, 12/03/1999, or a pressure, 120/80.
 _RUN = re.compile(
     r"\d(?<![^\W_]\d)\d*+"
     rf"(?:(?:[ .-]|[ .-]?[()]{{1,2}}[ .-]?|- | - |[-)]{_LINE}"
@@ -93,11 +94,13 @@ def phones(plain: str) -> Iterator[Slice]:
 
 
 def _national(plain: str, start: int, end: int) -> Sequence[Slice]:
-    """Find the numbers of a run whose form is a telephone's: all of its figures, and no amount.
+    """Find the numbers of a run that have the form of a telephone number.
 
-    A row of a table of scores or prices holds more figures than telephone numbers.
+    They must contain all figures of the run, and must not be an amount. A table row of scores or
+    prices contains more figures than telephone numbers.
     """
-    found = [match.span() for match in _NATIONAL.finditer(plain, start, end + 2)]  # what follows
+    # include the following characters
+    found = [match.span() for match in _NATIONAL.finditer(plain, start, end + 2)]
     bounds = [start, *(place for one in found for place in one), end]
     rest = "".join(plain[a:b] for a, b in zip(bounds[::2], bounds[1::2], strict=True))
     if _BEFORE_AMOUNT.search(plain, max(0, start - 5), start) or _AFTER_AMOUNT.match(plain, end):
@@ -112,7 +115,10 @@ def _international(opening: str, digits: str) -> bool:
 
 
 def _is_called(plain: str, start: int, end: int, last: int) -> bool:
-    """Return whether words around mark a number to call; `last` is where one before ended."""
+    """Return whether nearby words mark a telephone number.
+
+    `last` is the end of the previous number.
+    """
     if _DATE.fullmatch(plain, start, end):
         return False
     if last and start - last < 6 and _NEXT.fullmatch(plain, last, start):

@@ -1,4 +1,4 @@
-"""Lists of phrases, to be removed wherever they stand, or never."""
+"""Lists of phrases that are always or never removed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _TOKEN = re.compile(r"[^\W_]+|\S")
 
 
 class PhraseList:
-    r"""Find phrases of a list: whole tokens, whatever blanks separate them.
+    r"""A finder of the phrases of a list: whole tokens, with any blanks between them.
 
-    A token is a run of letters and digits or any other single character. So Ann is not found in
-    Anne but in Ann-Marie and Ann_2020. One pass finds all phrases, the longest that begins at a
-    place.
+    A token is a run of letters and digits, or any other single character. So Ann is not found in
+    Anne, but it is found in Ann-Marie and Ann_2020. One pass finds all phrases. If several phrases
+    begin at a position, the longest is found.
 
     >>> denied = PhraseList(["Ann Lee", "tardis"], label="NAME")
     >>> [(one.start, one.end) for one in denied.find("The TARDIS of ann\nlee")]
@@ -45,13 +45,13 @@ class PhraseList:
         self.label = label
         self.by = RemovalReason("list", name)
         self.ignore_case = ignore_case
-        # By first token, then by length: the phrases, as tuples of their other tokens.
+        # The phrases as tuples of their other tokens, by first token and then by length.
         self._phrases: dict[str, dict[int, set[tuple[str, ...]]]] = {}
         by_first: defaultdict[str, defaultdict[int, set[tuple[str, ...]]]]
         by_first = defaultdict(lambda: defaultdict(set))
         for phrase in phrases:
             plain = normalise(phrase).text
-            for looks in {plain, as_latin(plain)}:  # in a text it may be taken for Latin
+            for looks in {plain, as_latin(plain)}:  # the text may be read as Latin
                 if words := self._words(looks):
                     by_first[words[0]][len(words)].add(tuple(words[1:]))
         if not by_first:
@@ -74,7 +74,7 @@ class PhraseList:
         return find(text, (self,))
 
     def subtract(self, text: str, removals: Iterable[TextRemoval]) -> list[TextRemoval]:
-        """Return the removals but those that lie wholly inside a phrase of this list."""
+        """Return the removals except those that lie entirely inside a phrase of this list."""
         kept = self.find(text)
         starts = [one.start for one in kept]
 
@@ -100,5 +100,5 @@ class PhraseList:
                     break
 
     def _words(self, plain: str) -> list[str]:
-        # İ is the one letter that is two in small
+        # İ is the only letter that becomes two in lower case
         return _TOKEN.findall(plain.replace("İ", "I").lower() if self.ignore_case else plain)

@@ -1,8 +1,8 @@
-"""Record numbers in a format that the user gives.
+"""Find record numbers in a format that the user gives.
 
 A format is read character by character:
 
-| in the format | stands for |
+| in the format | matches |
 | --- | --- |
 | `#` or `9` | a digit |
 | `@` | a letter |
@@ -11,11 +11,12 @@ A format is read character by character:
 | `\\` and a character | that character |
 | any other character | itself, in either case |
 
-So `MRN-######` finds MRN-004711, and `@@999` finds ab123. Only whole words are found: a seventh
-digit, or a letter just before, makes it another number. A word ends at an underscore. For other
-forms, give a regular expression between slashes, such as `/MRN:? ?[0-9]{5,8}/`. It must not take
-long on any text: `*`, `+`, `{5,}` and back-references are refused. So is one that a text could
-match in more than `MOST_WAYS` ways from one place.
+So `MRN-######` finds MRN-004711, and `@@999` finds ab123. Only whole words match: with a seventh
+digit, or a letter directly before it, the number does not match. A word ends at an underscore.
+
+For other forms, give a regular expression between slashes, such as `/MRN:? ?[0-9]{5,8}/`. It must
+be fast on any text. So `*`, `+`, `{5,}` and back-references are refused. An expression that can
+match in more than `MOST_WAYS` ways from one position is also refused.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _check_expression(expression: str, format: str) -> str:
     where = f"record format {format}"
     try:
         tree = parser.parse(expression)
-        re.compile(f"(?:{expression})")  # flags are not for a part of a pattern
+        re.compile(f"(?:{expression})")  # flags are not allowed in a part of a pattern
     except (re.error, OverflowError, RecursionError) as error:
         raise RequestError("is not a regular expression", where=where) from error
     least, most = tree.getwidth()
@@ -81,7 +82,7 @@ def _check_expression(expression: str, format: str) -> str:
 
 
 def _ways(tree: Sequence[tuple[Any, Any]]) -> float:
-    """Bound the ways in which an expression can match from one place, by its parse tree."""
+    """Return an upper bound on the ways in which an expression can match from one position."""
     return prod(_ways_of(str(kind), what) for kind, what in tree)
 
 
@@ -101,4 +102,4 @@ def _ways_of(kind: str, what: Any) -> float:
             return _ways(what[1])
         case "ATOMIC_GROUP":
             return _ways(what)
-    return inf  # back-references and what future versions bring
+    return inf  # back-references, and the constructs of future versions

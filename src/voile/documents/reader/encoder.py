@@ -1,8 +1,8 @@
-"""Tokens as vectors of their context.
+"""Encode tokens as vectors of their context.
 
-The text goes through the encoder in windows of word pieces. A piece is read where its window shows
-most around it, and a token's vector is the mean of its pieces' vectors. Each window runs by itself
-on one thread, so that a document's vectors depend on nothing but the document.
+The text passes through the encoder in windows of word pieces. Each piece is taken from the window
+with the most context around it. The vector of a token is the mean of its pieces' vectors. Each
+window runs by itself on one thread, so that the vectors of a document depend only on the document.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from voile.documents.words.texts import rebuild_texts
 from voile.documents.words.tokens import tokenise
 
 WINDOW = 126
-"""Word pieces that are read at once, without those that begin and end a text."""
+"""The word pieces in a window, without the special pieces that begin and end a text."""
 Vectors = NDArray[np.float32]
 
 
 class TextEncoder:
-    """An open encoder; it remembers the vectors of documents, which fits ask for again."""
+    """An open encoder with a cache of the vectors of documents, which fits request again."""
 
     MOST_BYTES = 2**29
 
@@ -43,21 +43,23 @@ class TextEncoder:
 
     @classmethod
     def open(cls, graph: Path, tokenizer: Path, width: int) -> TextEncoder:
-        """Open an encoder of files.
+        """Open an encoder from files.
 
-        Raises RequestError: the files are no graph and no tokenizer, or a library is absent.
+        Raises
+        ------
+        RequestError : the files are not a graph and a tokenizer, or a library is absent.
         """
         runtime, tokenizers = library("onnxruntime", "reader"), library("tokenizers", "reader")
         runtime.disable_telemetry_events()
         options = runtime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4  # its messages may contain its input
+        options.log_severity_level = 4  # its messages may contain the input
         try:
             read = tokenizers.Tokenizer.from_file(str(tokenizer))
             session = runtime.InferenceSession(
                 str(graph), options, providers=["CPUExecutionProvider"]
             )
-        except Exception:  # the libraries raise no narrower one
+        except Exception:  # the libraries raise no narrower exception
             raise RequestError(
                 "ONNX Runtime or tokenizers cannot open the reader",
                 where=str(graph.parent),
@@ -72,10 +74,11 @@ class TextEncoder:
     ) -> NDArray[np.float16]:
         """Return the vectors of the tokens of d documents, (n, width).
 
-        words, gap : (n,) the tokens' forms, and what stands before each, empty where unknown.
-        first : (d + 1,) where each document's tokens begin.
+        words, gap : (n,), the forms of the tokens, and the gap before each; `gap` is empty if
+        unknown.
+        first : (d + 1,), the first token of each document.
 
-        Cost: one run of the encoder for each 94 word pieces; documents it has seen cost nothing.
+        Cost: one run of the encoder for each 94 word pieces. Cached documents cost nothing.
         """
         found = np.zeros((len(words), self.width), np.float16)
         for part, text, starts, ends in rebuild_texts(words, gap, first):
@@ -108,7 +111,7 @@ class TextEncoder:
         return mean_of_pieces(vectors, places, starts, ends).astype(np.float16)
 
     def _run(self, numbers: NDArray[np.int64]) -> Vectors:
-        """Return the vectors of a window's pieces, (p, width)."""
+        """Return the vectors of the pieces of a window, (p, width)."""
         whole = np.concatenate([self._before, numbers, self._after])
         feed = {PIECES: whole, POSITIONS: np.arange(len(whole))}
         found = np.asarray(self._session.run([VECTORS], feed)[0])
@@ -121,10 +124,11 @@ def mean_of_pieces(
     starts: NDArray[np.intp],
     ends: NDArray[np.intp],
 ) -> Vectors:
-    """Return each token's mean of the pieces that share a character with it; zeros without any.
+    """Return the mean vector of the pieces that overlap each token; zeros if there are none.
 
-    vectors, places : (p, width) and (p, 2) the pieces' vectors and characters, in their order.
-    starts, ends : (n,) the tokens' characters.
+    vectors, places : (p, width) and (p, 2), the vectors and the character offsets of the pieces, in
+    their order.
+    starts, ends : (n,), the character offsets of the tokens.
     """
     low = np.searchsorted(places[:, 1], starts, side="right")
     high = np.maximum(np.searchsorted(places[:, 0], ends, side="left"), low)
@@ -135,7 +139,10 @@ def mean_of_pieces(
 
 
 def standardise(vectors: NDArray[np.floating]) -> tuple[Vectors, Vectors]:
-    """Return the mean and the spread of each column, (width,); a spread is never 0."""
+    """Return the mean and the standard deviation of each column, (width,).
+
+    The standard deviation is at least 1e-6.
+    """
     if not len(vectors):
         return np.zeros(vectors.shape[1], np.float32), np.ones(vectors.shape[1], np.float32)
     wide = vectors.astype(np.float32)
@@ -144,7 +151,7 @@ def standardise(vectors: NDArray[np.floating]) -> tuple[Vectors, Vectors]:
 
 
 def join_neighbours(vectors: Vectors, first: NDArray[np.intp]) -> Vectors:
-    """Return each token's vector between those before and after it, (n, 3 x width).
+    """Return the vectors of the token before, the token and the token after, (n, 3 x width).
 
     The first token of a document has zeros before it, and the last has zeros after it.
 

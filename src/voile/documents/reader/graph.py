@@ -1,10 +1,10 @@
-"""Build an encoder's ONNX graph, cut after the layer that is read, with 8-bit weights.
+"""Build the ONNX graph of an encoder, up to the layer that is read, with 8-bit weights.
 
-A linear part multiplies whole numbers. Its input is quantised to 8 bits as the text goes through.
-Its weights are quantised beforehand, with a scale for each output. Weights have 7 bits. The
-processor's sums of two products then stay within 16 bits, so that all processors give the same
-sums. The embeddings have 8 bits, with a scale for each word piece. Positions are an input, since
-some versions of ONNX Runtime fuse a graph that counts them wrongly.
+A linear part multiplies integers. Its input is quantised to 8 bits at run time. Its weights are
+quantised in advance, with a scale for each output. Weights have 7 bits. So the processor's sums of
+two products stay within 16 bits, and all processors give the same sums. The embeddings have 8 bits,
+with a scale for each word piece. Positions are an input, since some versions of ONNX Runtime fuse a
+graph that counts them incorrectly.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ WEIGHT_LEVELS, WORD_LEVELS = 63, 127
 def build_graph(weights: EncoderWeights, layer: int) -> bytes:
     """Return the ONNX model of the first layers of an encoder.
 
-    Raises RequestError: the encoder has fewer layers, or the library onnx is not installed.
+    Raises
+    ------
+    RequestError : the encoder has fewer layers, or the library onnx is not installed.
     """
     if not 1 <= layer <= weights.layers:
         raise RequestError(
@@ -45,7 +47,7 @@ def build_graph(weights: EncoderWeights, layer: int) -> bytes:
 
 
 class _GraphParts:
-    """The nodes and the weights of a graph that grows."""
+    """The nodes and the weights of a graph under construction."""
 
     def __init__(self, onnx: Any, weights: EncoderWeights) -> None:
         self._onnx, self._weights = onnx, weights
@@ -53,7 +55,7 @@ class _GraphParts:
         self._stored: dict[str, Any] = {}
 
     def add_embedding(self) -> str:
-        """Add the sum of a piece's and its position's vectors, normalised."""
+        """Add the sum of the vectors of a piece and its position, normalised."""
         arrays = self._weights.arrays
         whole, scale = quantise_rows(arrays[WORDS], WORD_LEVELS)
         types = arrays[TYPES][0] if TYPES in arrays else np.float32(0)
@@ -65,7 +67,7 @@ class _GraphParts:
         return self._norm(summed, "embeddings.LayerNorm")
 
     def add_layer(self, x: str, layer: str) -> str:
-        """Add one layer: attention, then two linear parts."""
+        """Add one layer: attention, followed by two linear parts."""
         seen = self._linear(self._attend(x, layer), [layer + "attention.output.dense"])
         x = self._norm(self._node("Add", x, seen), layer + "attention.output.LayerNorm")
         inner = self._node("Gelu", self._linear(x, [layer + "intermediate.dense"]))
@@ -87,7 +89,7 @@ class _GraphParts:
         return bytes(model.SerializeToString(deterministic=True))
 
     def _attend(self, x: str, layer: str) -> str:
-        """Add the vectors that each head gathers from all pieces."""
+        """Add the attention of all heads over all pieces."""
         heads = self._weights.heads
         own = [f"{layer}attention.self.{name}" for name in ("query", "key", "value")]
         split = self._store("to heads", np.array([0, 3, heads, -1]))
@@ -104,7 +106,7 @@ class _GraphParts:
         return self._node("Reshape", seen, self._store("from heads", np.array([0, -1])))
 
     def _linear(self, x: str, names: Sequence[str]) -> str:
-        """Add linear parts of one input, with their outputs side by side."""
+        """Add linear parts with the same input, and concatenate their outputs."""
         arrays = self._weights.arrays
         whole, scale = quantise_rows(
             np.concatenate([arrays[f"{name}.weight"] for name in names]), WEIGHT_LEVELS
@@ -143,7 +145,7 @@ class _GraphParts:
 
 
 def quantise_rows(array: Weights, levels: int) -> tuple[NDArray[np.int8], Weights]:
-    """Return rows as whole numbers from -levels to levels, and each row's scale.
+    """Return the rows as integers from -levels to levels, and the scale of each row.
 
     >>> whole, scale = quantise_rows(np.float32([[1, -2, 0.5]]), 4)
     >>> whole.tolist(), scale.tolist()

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def install_reader(source: EncoderSource, layer: int | None = None) -> InstalledReader:
-    """Build a source's graph, and put it into the user's data folder.
+    """Build the graph of a source, and save it in the user's data folder.
 
-    layer : the one to read; without it the listed one, or the middle one.
+    layer : the layer to read. By default the listed layer of a known encoder, or the middle layer.
     """
     from voile.documents.reader.graph import build_graph
     from voile.documents.reader.sources import KNOWN

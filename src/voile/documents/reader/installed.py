@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 PLACE = "VOILE_READER"
-"""The environment variable that names another folder."""
+"""The environment variable that sets another folder."""
 
 
 INDEX, GRAPH, TOKENIZER = "reader.toml", "model.onnx", "tokenizer.json"
@@ -29,24 +29,27 @@ INSTALL = "install it with: voile documents reader install SOURCE"
 
 
 class InstalledReader(BaseModel):
-    """The contents of `reader.toml`: which encoder, and the layer that is read."""
+    """The contents of `reader.toml`: the encoder, and the layer that is read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal["voile-reader"] = "voile-reader"
     version: Literal[1] = 1
     name: str
-    sha256: str = Field(pattern="^[0-9a-f]{64}$")  # of the weights as they came
-    is_listed: bool  # whether voile lists that hash
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")  # SHA-256 of the original weights
+    is_listed: bool  # whether voile lists this hash
     layer: int = Field(ge=1)
     width: int = Field(ge=1)
-    source: str  # the name of the file of weights
+    source: str  # the name of the weights file
     graph: str = Field(pattern="^[0-9a-f]{64}$")  # SHA-256 of the graph
-    tokenizer: str = Field(pattern="^[0-9a-f]{64}$")  # and of the tokenizer
+    tokenizer: str = Field(pattern="^[0-9a-f]{64}$")  # SHA-256 of the tokenizer
 
 
 def reader_folder() -> Path:
-    """Return where the reader is installed, or would be: the user's data folder."""
+    """Return the folder of the installed reader, by default in the user's data folder.
+
+    The folder need not exist.
+    """
     if place := os.environ.get(PLACE):
         return Path(place)
     home = Path.home()
@@ -60,9 +63,11 @@ def reader_folder() -> Path:
 
 
 def find_reader() -> InstalledReader | None:
-    """Return the installed reader; None where none is.
+    """Return the installed reader; None if there is none.
 
-    Raises DamagedError: its description is not whole.
+    Raises
+    ------
+    DamagedError : the description of the reader is incomplete.
     """
     path = reader_folder() / INDEX
     try:
@@ -78,9 +83,12 @@ def find_reader() -> InstalledReader | None:
 
 
 def open_reader(sha256: str, layer: int) -> TextEncoder:
-    """Open the reader of these weights and this layer, once in each process.
+    """Open the reader with these weights and this layer, once in each process.
 
-    Raises RequestError: none is installed, or another one.
+    Raises
+    ------
+    RequestError : no reader is installed, or a different one.
+    DamagedError : a file of the reader has changed since it was installed.
     """
     found = find_reader()
     if found is None:

@@ -1,7 +1,8 @@
 """Read the weights of an encoder that was exported to ONNX from a Hugging Face model.
 
-An export names embeddings, norms and biases as the model does. It stores a linear part's weights
-transposed under a number, and names the node that multiplies by them after the part.
+An export gives embeddings, norms and biases the names of the model. It stores the weights of a
+linear part transposed, under a number. The name of the node that multiplies by them contains the
+name of the part.
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ PART = re.compile(r"/(encoder/layer\.\d+/\S+)/MatMul")
 
 
 def read_onnx(path: Path) -> dict[str, Weights]:
-    """Return the weights by their names in the model.
+    """Return the weights, with their names in the model as keys.
 
-    Raises RequestError: it is not an ONNX model, or its weights are quantised.
+    Raises
+    ------
+    RequestError : the file is not an ONNX model, or its weights are quantised.
     """
     onnx = library("onnx", "reader")
     try:
         graph = onnx.load(str(path)).graph
-    except Exception:  # the library raises no narrower one
+    except Exception:  # the library raises no narrower exception
         raise RequestError("this is not an ONNX model", where=str(path)) from None
     floats = {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16}
     found: dict[str, Weights] = {

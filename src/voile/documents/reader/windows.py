@@ -1,4 +1,4 @@
-"""The input and output of an encoder's graph, and windows on a text's word pieces."""
+"""The input and output of an encoder's graph, and windows over the word pieces of a text."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 
 def place_windows(pieces: int, room: int) -> Iterator[tuple[slice, slice]]:
-    """Yield windows on pieces, and which part of each is its own, where it sees most around.
+    """Yield each window over the pieces, and the part of it that has the most context.
 
-    Neighbouring windows share a quarter of a full one, and all are of about one size.
+    The parts do not overlap and cover all pieces. Neighbouring windows share a quarter of a full
+    window, and all windows have about the same size.
 
     >>> list(place_windows(3, 4)), list(place_windows(5, 4))
     ([(slice(0, 3, None), slice(0, 3, None))], \
@@ -28,4 +29,4 @@ def place_windows(pieces: int, room: int) -> Iterator[tuple[slice, slice]]:
 
 
 PIECES, POSITIONS, VECTORS = "pieces", "positions", "vectors"
-"""The graph's inputs, (p,) both, and its output, (p, width)."""
+"""The inputs of the graph, both (p,), and its output, (p, width)."""

@@ -1,1 +1,1 @@
-"""Replacements of removed text: marks, categories or surrogates."""
+"""Replace removed text with marks, categories or surrogates."""

@@ -1,4 +1,4 @@
-"""Ages as they are written: those over 89 become one group."""
+"""Read written ages, and put those over 89 into one group."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from voile.documents.replacements.names import Language, clean, fold
 
 GROUPED: dict[Language, str] = {"english": "90+", "spanish": "más de 89"}
 
-# Counted from 0, thirty and treinta from 3 tens.
+# The position is the number, from 0. In the lists of tens it is the number of tens, from 3.
 _ENGLISH = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
     sixteen seventeen eighteen nineteen twenty"""
@@ -51,7 +51,7 @@ _TOKEN = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class _WrittenAge:
-    """A number in the text, and how many of its unit make a year."""
+    """A number in the text, with the number of its units in a year."""
 
     start: int
     end: int
@@ -65,7 +65,9 @@ class _WrittenAge:
 
 
 def find_age(value: str) -> tuple[int, int, int] | None:
-    """Return where the one age in years of a text stands, and the age; None where it is not read.
+    """Return the start and end of the only age in years in a text, and the age.
+
+    Returns None if the text does not consist of one age.
 
     >>> find_age("47-year-old"), find_age("aged forty-seven"), find_age("8 months")
     ((0, 2, 47), (5, 16, 47), None)
@@ -77,7 +79,7 @@ def find_age(value: str) -> tuple[int, int, int] | None:
 
 
 def _only_ages(value: str) -> list[_WrittenAge]:
-    """Return the ages of a text of which every word is part of an age; none of another."""
+    """Return the ages of a text; none if any of its words is not part of an age."""
     words = {fold(word) for word in _TOKEN.findall(value)}
     known = _NUMBERS.keys() | _UNITS["english"].keys() | _UNITS["spanish"].keys() | _HARMLESS
     whole = all(word in known or word[0].isdecimal() for word in words)
@@ -85,7 +87,7 @@ def _only_ages(value: str) -> list[_WrittenAge]:
 
 
 def group_ages(value: str, language: Language, *, keep: bool) -> str | None:
-    """Write an age over 89 as "90+" or "más de 89", in the place of its number."""
+    """Replace the number of an age over 89 by "90+" or "más de 89"."""
     value = clean(value)
     if other := _IN_TENS.get(fold(value).replace("'", "")):
         return other
@@ -126,7 +128,7 @@ def _ages(value: str) -> Iterator[_WrittenAge]:
 
 
 def _together(before: float, number: float) -> float | None:
-    """Read two numbers in words as one: "ninety two", "two hundred", "ciento dos"."""
+    """Combine two numbers in words to one: "ninety two", "two hundred", "ciento dos"."""
     if number == 100 and before < 10:
         return before * 100
     if before and number < (100 if before % 100 == 0 else 10) and before % 10 == 0:

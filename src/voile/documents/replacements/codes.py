@@ -1,7 +1,7 @@
-"""Numbers, addresses of mail, pages and machines, replaced by others that look like them.
+"""Replace numbers, e-mail addresses, URLs and IP addresses by surrogates with a similar form.
 
-All are pseudonymous: a keyed function of the subject and the value, which the holder of the secret
-can repeat for every value. Short numbers of one subject may become one surrogate.
+All surrogates are pseudonymous: a keyed function of the subject and the value. The holder of the
+secret can compute it for every value. Two short numbers of one subject may get the same surrogate.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _MEANT_FOR_READERS = frozenset(["ext", "tel", "fax"])
 _LONGEST = 200
 _TRIES = 8
 
-# RFC 5737 and RFC 3849: they lead nowhere.
+# RFC 5737 and RFC 3849: addresses that are never in use.
 _DOCUMENTATION_4 = [int(IPv4Address(net)) for net in ("192.0.2.0", "198.51.100.0", "203.0.113.0")]
 _DOCUMENTATION_6 = int(IPv6Address("2001:db8::"))
 
 
 def scramble(draws: SurrogateDraws, value: str) -> str | None:
-    """Replace the digits and letters of a number or code by others, or return None where none can
-    change.
+    """Replace the digits and letters of a number or code, or return None if none can change.
 
-    Length, punctuation, capitals and leading zeros stay; no checksum is kept. The result may be a
-    number that somebody has. Values that differ only in punctuation or case become the same.
+    The length, punctuation, capitals and leading zeros stay, but checksums do not. The result may
+    be a number that belongs to a person. Values that differ only in punctuation or case get the
+    same digits and letters.
     """
     value = clean(value)
     pieces = _PIECES.findall(value)
@@ -67,9 +67,11 @@ def _scramble_pieces(pieces: list[str], stream: int) -> str:
 
 
 def disguise(draws: SurrogateDraws, value: str) -> str:
-    """Replace every letter and digit of a value without a better surrogate, whatever its length.
+    """Replace every letter and digit of a value that has no better surrogate.
 
-    A value with neither becomes three digits.
+    Any length is accepted.
+
+    A value without letters and digits becomes three digits.
     """
     value = clean(value)
     parts = [value[start : start + _LONGEST] for start in range(0, len(value), _LONGEST)]
@@ -93,7 +95,7 @@ def _disguise_digits(draws: SurrogateDraws, part: str, number: int) -> str:
 
 
 def email(draws: SurrogateDraws, value: str) -> str | None:
-    """Return an address at example.org for each of one or several, the same for any case."""
+    """Return one or more addresses at example.org, one for each address, independent of case."""
     value = clean(value)
     if not (_EMAILS.fullmatch(value) and value.isprintable()):
         return None
@@ -113,7 +115,7 @@ def url(draws: SurrogateDraws, value: str) -> str | None:
 
 
 def ip(draws: SurrogateDraws, value: str) -> str | None:
-    """Return an address of the ranges that are kept for documentation."""
+    """Return an address from the ranges reserved for documentation."""
     try:
         address = ip_address(value.strip())
     except ValueError:

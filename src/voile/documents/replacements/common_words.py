@@ -1,4 +1,4 @@
-"""Words that are not a name: they keep a sentence readable if one of them was removed."""
+"""Replace removed words that are not names by similar words, to keep sentences readable."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _AFTER_ARTICLE = {
 }
 _SENTENCE_START = re.compile(r"(?:^|[.!?:\n]\s*)$")
 
-# For anybody and anything: of each gender in Spanish, with and without a vowel first in English.
+# Nouns for any person: of each gender in Spanish, and with and without an initial vowel in English.
 _NOUNS: dict[Language, str] = {
     "english": """
         person colleague visitor relative neighbour friend member partner guest client supporter
@@ -53,21 +53,21 @@ _NOUNS: dict[Language, str] = {
 
 
 def is_small(value: str, before: str, language: Language) -> bool:
-    """Return whether a value is words such as "in" and "the", which nobody is called."""
+    """Return whether a value consists of function words such as "in" and "the"."""
     begins = value[:1].isupper() and _SENTENCE_START.search(before)
     words = (value.lower() if begins and value[1:].islower() else value).split()
     return bool(words) and all(word in _SMALL[language] for word in words)
 
 
 def other_small(draws: SurrogateDraws, value: str, language: Language) -> str:
-    """Put another small word of its kind in the place of each."""
+    """Replace each function word by another one of its group."""
     groups = _SMALL[language]
     new = " ".join(draws.any(groups[word.lower()], word) for word in value.split())
     return new[0].upper() + new[1:] if value[0].isupper() else new
 
 
 def is_noun(value: str, before: str, language: Language) -> bool:
-    """Return whether a value is written as a common noun: in small letters, after an article."""
+    """Return whether a value looks like a common noun: in lower case, after an article."""
     small = any(map(str.isalpha, value)) and value == value.lower()
     return small and _AFTER_ARTICLE[language].search(before) is not None
 
@@ -79,13 +79,13 @@ def noun(draws: SurrogateDraws, value: str, language: Language) -> str | None:
 
 
 def agreeing(value: str, language: Language) -> Callable[[str], bool]:
-    """Return whether others fit the article before a value: "an" or "a", "la" or "el"."""
+    """Return a predicate for words that fit the article before a value, such as "an" or "la"."""
     model = _agreement(value, language)
     return lambda other: _agreement(other, language) == model
 
 
 def _agreement(value: str, language: Language) -> bool:
-    """Return whether a value begins with a vowel; in Spanish whether it is feminine."""
+    """Return whether a value begins with a vowel, or in Spanish whether it is feminine."""
     words = fold(value).split() or [""]
     if language == "english":
         return words[0][:1] in set("aeiou")

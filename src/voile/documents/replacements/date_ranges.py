@@ -1,4 +1,4 @@
-"""Single dates and ranges of them, with the words around them, moved."""
+"""Move single dates and date ranges, including the words around them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,11 @@ _Pair = tuple[WrittenDate, WrittenDate]
 def move_dates(
     value: str, offset: int, *, order: DateOrder | None, language: Language
 ) -> str | None:
-    """Move the date, or both dates of the range, that is all of a text; None if it is not read in
-    full.
+    """Move the date, or both dates of the range, that is the whole text.
 
-    Words before ("from", "el", "año") and punctuation at the ends stay. A range repeats what its
-    moved dates no longer have in common: "28-30 March 1999" may become "30 March 1999 - 1 April
-    1999".
+    Returns None if the text cannot be read in full. Words before the date ("from", "el", "año") and
+    punctuation at the ends stay. A range repeats the parts that its moved dates no longer share:
+    "28-30 March 1999" may become "30 March 1999 - 1 April 1999".
 
     >>> for text in "Mon, 1 March 1999", "marzo de 2007", "30/12/99", "12-15 June 2006", "Easter":
     ...     print(move_dates(text, 31, order="dmy", language="english"))
@@ -60,7 +59,7 @@ def move_dates(
 
 
 def _moved_range(text: str, offset: int, read: _Read) -> str | None:
-    """Move the dates of a range. The second may supply parts that the first leaves out."""
+    """Move the dates of a range. The first date may lack parts that the second has."""
     for to in _TO.finditer(text):
         left, right = text[: to.start()], text[to.end() :]
         for parted, write in _RANGES:
@@ -86,7 +85,10 @@ def _days(left: str, right: str, read: _Read) -> _Pair | None:
 
 
 def _months(left: str, right: str, read: _Read) -> _Pair | None:
-    """Read "28 February to 3 March 1999", "marzo y abril de 2000", over New Year too."""
+    """Read "28 February to 3 March 1999", "marzo y abril de 2000".
+
+    Ranges may include New Year.
+    """
     second = read(right)
     if second is None or [what for what, _ in second.pieces[-2:]] != ["year", ""]:
         return None

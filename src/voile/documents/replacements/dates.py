@@ -1,19 +1,19 @@
-"""Dates as they are written, moved by a subject's one offset, in the form they had.
+"""Move written dates by the single offset of their subject, in their original form.
 
-The grammar is strict and its own. It reads:
+The grammar is strict. It reads:
 
-- days as 12/03/1999 (in a stated order), 1999-03-12, 12 March 1999, March 12th, 1999, 12 de marzo
-  de 1999, 12-mar-99;
+- days such as 12/03/1999 (in a given order), 1999-03-12, 12 March 1999, March 12th, 1999, 12 de
+  marzo de 1999, 12-mar-99;
 - such days with a weekday before, a time of day after, or both;
-- months as June 2006, marzo de 2007, 06/2006, marzo-09;
+- months such as June 2006, marzo de 2007, 06/2006, marzo-09;
 - years;
 - ranges of all these (`date_ranges`).
 
 It does not guess the meaning of other forms.
 
-A day moves by the offset, so that intervals are kept to the day. A month moves by the offset in
-whole months and a year by it in whole years, never by none. So intervals between months, and
-between years, are kept, and no day is revealed. Years of two digits are those of 1969 to 2068.
+A day moves by the offset, so intervals in days are exact. A month moves by the offset in whole
+months, and a year by the offset in whole years, but never by zero. So intervals between months, and
+between years, are exact, and no day is revealed. Two-digit years are from 1969 to 2068.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _SPELLINGS = {"sept": "sep", "set": "sep", "setiembre": "septiembre"} | {
 
 @dataclass(frozen=True, slots=True)
 class CalendarWord:
-    """The meaning of a calendar word: the month or day, from 0, and how it is written."""
+    """The meaning of a calendar word: the month or weekday, from 0, and its written form."""
 
     number: int
     language: Language
@@ -64,7 +64,7 @@ class CalendarWord:
 
 
 class CalendarWords:
-    """The words of one kind: read in either language, written like another of them."""
+    """The words for months or weekdays in both languages."""
 
     def __init__(self, lists: dict[Language, tuple[str, str]]) -> None:
         self._lists: dict[tuple[Language, bool], Sequence[str]] = {}
@@ -87,12 +87,12 @@ class CalendarWords:
         return fold(word) in self._meanings
 
     def read_word(self, word: str, language: Language) -> CalendarWord:
-        """Return the meaning of a word that `pattern` matches, in this language if it has it."""
+        """Return the meaning of a word that `pattern` matches, preferably in this language."""
         meanings = self._meanings[fold(word)]
         return meanings.get(language) or next(iter(meanings.values()))
 
     def write(self, number: int, like: str, language: Language) -> str:
-        """Write another month or day in the language, length and capitals of a word."""
+        """Write another month or weekday in the language, length and capitals of a word."""
         model = self.read_word(like, language)
         word = self._lists[model.language, model.short][number]
         if like.isupper():
@@ -105,7 +105,7 @@ WEEKDAYS = CalendarWords(_WEEKDAYS)
 
 
 def ordinal(day: int, like: str) -> str:
-    """Write the ending of a day's number: English for each day, Spanish for the first alone."""
+    """Write the suffix of a day number: in English for each day, in Spanish only for the first."""
     if like.lower() not in {"st", "nd", "rd", "th"}:
         return like if day == 1 else ""
     ending = "th" if 11 <= day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
@@ -116,7 +116,7 @@ DateOrder = Literal["dmy", "mdy"]
 
 _FIRST_YEAR, _LAST_YEAR = 1801, 2199
 _FIRST_SHORT_YEAR = 1969
-# They stand for "unknown": everybody knows them, so that moved they would reveal the offset.
+# Placeholders for "unknown". Everybody knows them, so they would reveal the offset if moved.
 _KNOWN_TO_ALL = frozenset([date(1900, 1, 1), date(1970, 1, 1)])
 _DAYS_A_MONTH, _DAYS_A_YEAR = 30.436875, 365.2425
 
@@ -137,13 +137,13 @@ class WrittenDate:
     """A date with its form: the pieces of its text, their meanings, and the date itself."""
 
     # (what, text); `what` is "year", "month", "name", "day", "suffix" or "weekday", or empty for
-    # what stays as it is
+    # unchanged text
     pieces: tuple[tuple[str, str], ...]
-    # year, month, day: the month and the day are None where the text lacks them
+    # year, month, day: the month and the day are None if the text lacks them
     year: int
     month: int | None
     day: int | None
-    language: Language  # of words that are the same in both
+    language: Language  # the language of words that are equal in both languages
 
     @property
     def text(self) -> str:
@@ -154,11 +154,11 @@ class WrittenDate:
 
     @property
     def when(self) -> tuple[int, int, int]:
-        """The date in an order that compares."""
+        """The date as a sortable tuple."""
         return self.year, self.month or 0, self.day or 0
 
     def move_days(self, offset: int) -> WrittenDate | None:
-        """Return the date that is `offset` days later; None where it cannot be written so."""
+        """Return the date `offset` days later; None if it cannot be written in this form."""
         if self.month is None:
             return self._rewritten(self.year + _whole(offset / _DAYS_A_YEAR), None, None)
         if self.day is None:
@@ -196,7 +196,7 @@ class WrittenDate:
 
 
 def read_date(text: str, order: DateOrder | None, language: Language) -> WrittenDate | None:
-    """Read a day, month or year that is all of the text; None for anything else."""
+    """Read a day, month or year that is the whole text; None for any other text."""
     for layout in _layouts(order):
         if (match := layout.fullmatch(text)) and (found := _parse_match(match, language)):
             return found
@@ -204,7 +204,7 @@ def read_date(text: str, order: DateOrder | None, language: Language) -> Written
 
 
 def _parse_match(match: re.Match[str], language: Language) -> WrittenDate | None:
-    """Parse a text; None for a date that does not exist, or that everybody knows."""
+    """Parse a text; None for a date that does not exist, or for a placeholder."""
     found = sorted((match.span(what), what) for what, text in match.groupdict().items() if text)
     pieces: list[tuple[str, str]] = []
     done = 0
@@ -235,7 +235,7 @@ def _parse_match(match: re.Match[str], language: Language) -> WrittenDate | None
 
 
 def _tells_a_year(match: re.Match[str], language: Language) -> bool:
-    """Return whether two digits after a month are a year: in "March 12" they are a day."""
+    """Return whether two digits after a month are a year. In "March 12" they are a day."""
     return language == "spanish" or match.string[match.start("year") - 1] in "'’"
 
 

@@ -1,4 +1,4 @@
-"""The surrogates of one document's values."""
+"""Draw the surrogates for the values of one document."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from voile.documents.replacements.people import RenamedPeople, like, read_mentio
 from voile.documents.replacements.phrases import KEPT, kept_words, rename_phrase
 from voile.keys.pseudonyms import Secret, date_shift
 
-# The lists that come with voile, and where those without one draw from.
+# The lists of voile by kind, and the lists that kinds without their own list use.
 _LISTS = {"place": "places", "country": "countries", "profession": "professions"}
 _LIKE = {"street": "surnames", "organisation": "places", "other": "places"}
 WORDS = frozenset(["name", *_LISTS, *_LIKE])
-"""Kinds of which a value is words."""
+"""The kinds with values that are words."""
 _ACRONYM = 3
 _YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SAINT = re.compile(r"(?:st|ste|saint|san|santa|santo)\.? ", re.IGNORECASE)
 _NO_NAMES = ("unnamed", "infant", "baby")
-"""On lists of given names as registers had them, and no names."""
+"""Entries of given-name registers that are not names."""
 _AGES: Mapping[Language, tuple[str, ...]] = {
     "english": ("adult", "young", "middle-aged", "elderly"),
     "spanish": ("adulto", "joven", "mayor", "de mediana edad"),
@@ -38,7 +38,7 @@ _AGES: Mapping[Language, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class RemovedValue:
-    """A value that is removed somewhere, with the text before it."""
+    """A removed value, with the text before it."""
 
     kind: str
     text: str
@@ -51,7 +51,7 @@ class RemovedValue:
 
 @dataclass(frozen=True)
 class SurrogateSettings:
-    """How surrogates are drawn: see `Surrogates`."""
+    """Settings for drawing surrogates: see `Surrogates`."""
 
     secret: Secret
     language: Language
@@ -61,7 +61,7 @@ class SurrogateSettings:
     days: int
     keep_ages: bool
     own_names: Callable[[str], Mapping[str, str]] = lambda _: {}
-    """The surrogates of the folded words of a subject's own name, in every document."""
+    """A function that returns the surrogates of the folded words of a subject's own name."""
 
     def candidates(self, kind: str) -> Sequence[str]:
         return self.lists.get(kind) or self.list_shipped(kind)
@@ -81,9 +81,10 @@ def read_list(language: Language, what: str) -> tuple[str, ...]:
 def draw_all(
     settings: SurrogateSettings, subject: str, values: Iterable[RemovedValue]
 ) -> dict[RemovedValue, str | None]:
-    """Return the surrogate of each value of a document, None of an age that is to be marked.
+    """Return the surrogate of each value of a document; None for an age that needs a mark.
 
-    They are drawn in an order that is not the text's, so that no two share one wherever they stand.
+    The order of drawing is independent of the text. So no two values share a surrogate, wherever
+    they occur.
     """
     ordered = sorted(set(values), key=lambda one: (one.kind, one.folded_text, one.text, one.before))
     document = _SurrogateDocument(settings, subject, ordered)
@@ -138,7 +139,7 @@ class _SurrogateDocument:
         return self._draw_name(value)
 
     def _name(self, text: str, before: str) -> str | None:
-        """Rename a person, or the words of a text that is no name: "@anna" may become "@tracy"."""
+        """Rename a person, or the words in other text: "@anna" may become "@tracy"."""
         return self._people.rename(read_mention(text, before)) or rename_phrase(
             text, frozenset(), self._draws, lambda run: self._people.rename(read_mention(run))
         )
@@ -181,7 +182,7 @@ class _SurrogateDocument:
         return self._once("noun", value.folded_text, draw)
 
     def _written_as_nouns(self, values: Sequence[RemovedValue]) -> frozenset[str]:
-        """Return the folded values that are common nouns here: none that is a name elsewhere."""
+        """Return the folded values that are common nouns in the document, and never a name."""
         words = [one for one in values if one.kind in WORDS - {"profession"}]
         capital = {
             word for one in words if one.text != one.text.lower() for word in name_words(one.text)
@@ -196,7 +197,7 @@ class _SurrogateDocument:
         )
 
     def _draw_name(self, value: RemovedValue) -> str | None:
-        """Return an entry of the kind's list, of a street or organisation with its usual words."""
+        """Return an entry of the kind's list. A street or organisation keeps its common words."""
         text, kind = value.text, value.kind
         if not any(map(str.isalpha, text)):
             return codes.scramble(self._draws, text)
@@ -206,7 +207,7 @@ class _SurrogateDocument:
             kept = kept_words(kind, self._language) if kind in KEPT else frozenset()
             if kind == "street" and kept.isdisjoint(map(fold, _WORD.findall(text.lower()))):
                 kind = "place"
-            elif _SAINT.match(text):  # called after a person
+            elif _SAINT.match(text):  # named after a person
                 kind = "street"
             if phrase := rename_phrase(text, kept, self._draws, partial(self._entry, kind)):
                 return phrase
@@ -218,7 +219,10 @@ class _SurrogateDocument:
         return like(text, found) if found and len(text) > 1 else found
 
     def _drawn_from_lists(self, kind: str, text: str) -> str | None:
-        """Draw from the user's list, else from voile's; an entry that fits the article first."""
+        """Draw from the user's list, or else from voile's.
+
+        An entry that fits the article is preferred.
+        """
         value = fold_value(text)
         for entries in (self._settings.candidates(kind), self._settings.list_shipped(kind)):
             if drawn := self._draws.entry(
@@ -228,7 +232,7 @@ class _SurrogateDocument:
         return None
 
     def _once(self, kind: str, folded: str, draw: Callable[[], str | None]) -> str | None:
-        """Draw once for a value, however it is written."""
+        """Draw once for each folded value."""
         if (kind, folded) not in self._drawn and (drawn := draw()):
             self._drawn[kind, folded] = drawn
         return self._drawn.get((kind, folded))

@@ -9,27 +9,27 @@ from dataclasses import dataclass, field
 from voile.documents.replacements.names import fold, name_words, undisguise
 from voile.keys.pseudonyms import Secret, choose, pseudonym
 
-# A list of which nine in ten entries will not do is given up with a chance of .9^48, or .6%.
+# If 90% of a list is unsuitable, all attempts fail with a probability of .9^48, or .6%.
 _ATTEMPTS = 48
 
 
 @dataclass(frozen=True)
 class SurrogateDraws:
-    """Draws surrogates for one subject, and never a value that the document removes.
+    """Draws of surrogates for one subject, which never return a value that the document removes.
 
-    No surrogate is drawn for two of its values, so that two people stay two. The first value keeps
-    its surrogate: give values in an order of their own, not in that of the text.
+    No surrogate is drawn for two values, so that two people stay distinct. The first value keeps
+    its surrogate. So pass values in an order that does not depend on the text.
     """
 
     # secret, subject: as in `voile.keys.pseudonyms`
     secret: Secret
     subject: str
-    # everything that the document removes: the folded words, and the values as `fold_value`
+    # everything that the document removes: the folded words, and the values folded by `fold_value`
     taken: frozenset[str]
     _drawn: set[str] = field(default_factory=set)  # words and values, as in `taken`
 
     def name(self, candidates: Sequence[str], value: str) -> str | None:
-        """Choose a name for a folded word: no word of it is taken, and its initial is another."""
+        """Choose a name for a folded word: it has no taken word, and a different initial."""
 
         def will_do(drawn: str) -> bool:
             words = name_words(drawn)
@@ -42,8 +42,9 @@ class SurrogateDraws:
     def entry(
         self, candidates: Sequence[str], value: str, fits: Callable[[str], bool]
     ) -> str | None:
-        """Choose an entry of a list for a `fold_value` value: none that is taken as it stands, and
-        one that fits if there is any.
+        """Choose an entry of a list for a value folded by `fold_value`.
+
+        The entry is not taken, and it fits if any such entry does.
         """
 
         def is_free(drawn: str) -> bool:
@@ -56,7 +57,7 @@ class SurrogateDraws:
         return drawn
 
     def any(self, candidates: Sequence[str], value: str) -> str:
-        """Choose one whatever was drawn before: of small words there are few."""
+        """Choose a candidate even if it was drawn before, since there are few function words."""
         return choose(self.secret, self.subject, value, candidates)
 
     def _are_free(self, words: Sequence[str]) -> bool:
@@ -65,8 +66,9 @@ class SurrogateDraws:
     def _one_of(
         self, candidates: Sequence[str], value: str, will_do: Callable[[str], bool]
     ) -> str | None:
-        """Draw until a candidate will do, or give up; only removed words make draws of a subject
-        differ.
+        """Draw until a candidate is suitable, or give up.
+
+        Draws for a subject differ between documents only because of the removed words.
         """
         for attempt in range(_ATTEMPTS if candidates else 0):
             asked = f"{value} {attempt}" if attempt else value
@@ -76,21 +78,21 @@ class SurrogateDraws:
         return None
 
     def number(self, use: str, value: str, size: int) -> int:
-        """Return `size` keyed bytes for a value as a number; each use has its own."""
+        """Return `size` keyed bytes for a value as an integer; each use has its own."""
         seed = pseudonym(self.secret, self.subject, purpose=f"{use} {value}", length=51)
         return int.from_bytes(hashlib.shake_256(seed.encode()).digest(size), "big")
 
     def code(self, use: str, value: str) -> str:
-        """Return 12 small letters and digits for a value."""
+        """Return 12 lower-case letters and digits for a value."""
         return pseudonym(self.secret, self.subject, purpose=f"{use} {value}", length=12).lower()
 
 
 def initial_of(name: str) -> str:
-    """Return the folded first letter of a name, past its particles."""
+    """Return the folded first letter of a name, after any particles."""
     words = name_words(name)
     return words[0][0] if words else ""
 
 
 def fold_value(value: str) -> str:
-    """Return all of a value, folded, its blanks made one."""
+    """Return a folded value with single blanks."""
     return " ".join(fold(undisguise(value)).split())

@@ -1,4 +1,4 @@
-"""The kind of identifier of each type, by any corpus's name for it."""
+"""Map the labels of any corpus to kinds of identifiers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
 
-# The kind, and the labels that are taken for it: MEDDOCAN's 22, i2b2's of 2006 and 2014,
-# Presidio's, CoNLL's, spaCy's, and plain words. Compared as marks show them: IDNUM, PHONE_NUMBER.
+# The labels of each kind: MEDDOCAN's 22, i2b2's of 2006 and 2014, Presidio's, CoNLL's, spaCy's, and
+# plain words. Labels are compared in the form of marks: IDNUM, PHONE_NUMBER.
 _LABELS = {
     "name": """
         NAME PER PERSON PERSON_NAME PATIENT DOCTOR FIRST_NAME LAST_NAME SURNAME GIVEN_NAME NOMBRE
@@ -43,8 +43,8 @@ _LABELS = {
 }
 
 
-# Of a label that is not above, its words: the first kind that has one of them, in this order. What
-# a name is of is said by the other words: HOSPITAL_NAME is an organisation, DRUG_NAME nobody.
+# The words of other labels. The first kind in this order with a word of the label applies. So
+# HOSPITAL_NAME is an organisation, and DRUG_NAME is not a person's name.
 _WORDS = {
     "email": "EMAIL EMAILS MAIL CORREO",
     "url": "URL URLS WEB WEBSITE DOMAIN",
@@ -118,24 +118,24 @@ def safe_label(label: str) -> str:
 
 @lru_cache(maxsize=4096)
 def kind_of(label: str) -> str:
-    """Return the kind of identifier that a label means, else "other".
+    """Return the kind of identifier of a label, or "other".
 
-    A label of no known corpus is read word by word, in English and Spanish. It is split at a sign,
-    digits or a capital, or before name, number, address and code.
+    An unknown label is read word by word, in English and Spanish. It is split at signs, digits and
+    capitals, and before name, number, address and code.
     """
     return KIND_OF.get(safe_label(label)) or _kind_by_words(label)
 
 
 def _kind_by_words(label: str) -> str:
     words = _WORD.findall(_ENDS.sub("_", safe_label(_CAMEL.sub("_", label))))
-    if "CONTEXT" in words:  # what stands beside a name is none
+    if "CONTEXT" in words:  # text next to a name is not a name
         return "other"
     kinds = {_KIND_OF_WORD[word] for word in words if word in _KIND_OF_WORD}
     return min(kinds, key=_RANK.__getitem__, default="other")
 
 
 def name_types(labels: Iterable[str], kinds: Mapping[str, str] | None = None) -> frozenset[str]:
-    """Return the types that are names, unless a user's own kinds say otherwise."""
+    """Return the types that are names. The user's own kinds take precedence."""
     own = kinds or {}
     return frozenset(label for label in labels if (own.get(label) or kind_of(label)) == "name")
 
@@ -155,6 +155,6 @@ PREFIX = "CONTEXT_"
 
 
 def is_context(labels: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which types are words associated with another of these types, (T,)."""
+    """Return which types are words associated with another of these types, as a mask (T,)."""
     associated = [one.startswith(PREFIX) and one.removeprefix(PREFIX) in labels for one in labels]
     return np.array(associated, dtype=np.bool_)

@@ -1,10 +1,10 @@
-"""Dates that no strict grammar reads, moved as far as they can be understood.
+"""Move dates that the strict grammar cannot read, as far as possible.
 
-A mark in the place of a date would show that the dates next to it are made up. So dates never
-become marks. A date that voile understands moves by the subject's offset. Examples are a numeric
-date in the usual order of its language, a day without its year, a weekday, or a month's name.
-Intervals to these are not exact. Other digits become others. A text with any other word becomes a
-season.
+A mark instead of a date would show that the neighbouring dates are invented. So dates never become
+marks. A date that voile understands moves by the subject's offset. Examples are a numeric date in
+the usual order of its language, a day without its year, a weekday, or the name of a month.
+Intervals to these dates are not exact. Other digits are replaced. A text with any other word
+becomes a season.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from voile.documents.replacements.names import Language, clean, fold
 # Ways to complete a date without its year.
 _YEARS = (", {}", " de {}", "/{}", "-{}", "{}")
 _EVERY_DAY = 2000
-"""A year with every day."""
+"""A leap year, which contains every day."""
 _DAY_AND_MONTH = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.")
 _ORDINAL_WORDS = """
     first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
@@ -64,9 +64,9 @@ def move_loosely(
     language: Language,
     year: int = _EVERY_DAY,
 ) -> str:
-    """Move the readable parts of a date; never return the value itself.
+    """Move the readable parts of a date. The value itself is never returned.
 
-    year : that of the dates near by, of which a day without its year is taken to be.
+    year : the year of nearby dates, used for a day without a year.
     """
     return (
         _in_usual_order(value, offset, order, language)
@@ -80,7 +80,7 @@ def move_loosely(
 def _in_usual_order(
     value: str, offset: int, order: DateOrder | None, language: Language
 ) -> str | None:
-    """Read a numeric date of no stated order: the month first in English, unless it is none."""
+    """Read a numeric date without a given order: first as mdy, and then as dmy."""
     orders: tuple[DateOrder, ...] = ("mdy", "dmy") if order is None else ()
     read = (move_dates(value, offset, order=one, language=language) for one in orders)
     return next(filter(None, read), None)
@@ -106,7 +106,7 @@ def _as_figures(word: re.Match[str]) -> str:
 
 
 def _by_words(value: str, offset: int, draws: SurrogateDraws, language: Language) -> str | None:
-    """Move the words of the calendar and change the digits; None where another word is there."""
+    """Move calendar words and replace the digits; None if there is any other word."""
     new = [_move_piece(piece, offset, draws, language) for piece in _PIECES.findall(clean(value))]
     text = "".join(piece or "" for piece in new)
     return None if None in new or fold(text) == fold(value) else text

@@ -1,4 +1,4 @@
-"""Marks in the place of removed text: `[NAME]`."""
+"""Replace removed text by marks: `[NAME]`."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from voile.documents.text.document import Document
 
 
 def mark(label: str) -> str:
-    """Return the mark for text with this label: one token to every learner."""
+    """Return the mark for a label, which is one token for every learner."""
     return f"[{safe_label(label)}]"
 
 
 @dataclass(frozen=True)
 class LabelMarks:
-    """Put a mark of the label in the place of each run of removals.
+    """A replacer that puts a mark of the label in place of each run of removals.
 
-    Removals of one label with only blanks between share a mark, which hides the number of names.
+    Removals of one label with only blanks between them share a mark, which hides the number of
+    names.
     """
 
     def __call__(self, document: Document, removals: Sequence[TextRemoval]) -> PublishedText:
@@ -31,12 +32,13 @@ class LabelMarks:
 
 @dataclass(frozen=True)
 class CategoryMarks:
-    """Put a mark of a category in the place of each run of removals: by `mapping`, else the label's
-    kind.
+    """A replacer that puts a mark of a category in place of each run of removals.
+
+    The category comes from `mapping`, or else it is the label's kind.
     """
 
-    # label -> category. A label that is not in it gets its kind as category (see `kinds`),
-    # `[OTHER]` when that is not known
+    # label -> category. The category of other labels is their kind (see `kinds`), or `[OTHER]` if
+    # it is unknown
     mapping: Mapping[str, str]
 
     def __call__(self, document: Document, removals: Sequence[TextRemoval]) -> PublishedText:

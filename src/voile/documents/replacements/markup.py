@@ -1,4 +1,4 @@
-"""Notes that are JSON or other markup: a replacement of an identifier leaves them as valid."""
+"""Replace identifiers in notes that are JSON or other markup, so that the markup stays valid."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _is_markup(text: str) -> bool:
 
 
 def is_json(text: str) -> bool:
-    """Return whether a text is an object or a list of JSON."""
+    """Return whether a text is a JSON object or list."""
     if text.lstrip()[:1] not in ("{", "["):
         return False
     try:
@@ -51,7 +51,7 @@ def is_json(text: str) -> bool:
 
 
 def keep_json(text: str, made: PublishedText) -> PublishedText:
-    """Return a published text that is JSON if its source is: what replaces a number has quotes.
+    """Return a published text that is JSON if its source is JSON: a replaced number gets quotes.
 
     >>> from voile.documents.replacements.marks import LabelMarks
     >>> from voile.documents.text.document import Document
@@ -92,10 +92,10 @@ _Places = list[tuple[int, int]]
 
 
 def spare_elements(text: str, removals: Sequence[TextRemoval]) -> Sequence[TextRemoval]:
-    """Return removals without the syntax of elements, and with whole words of references.
+    """Return the removals without the syntax of elements, and with whole words of references.
 
-    A word in angle brackets is an element if it is closed somewhere or belongs to HTML, so that
-    `<Smith>` in plain text still goes.
+    A word in angle brackets is an element if it is closed somewhere or belongs to HTML. So
+    `<Smith>` in plain text is still removed.
 
     >>> note = '<p title="Anna">O&#39;Brien</p>'
     >>> spared = spare_elements(note, [TextRemoval(9, 15, "NAME"), TextRemoval(16, 17, "NAME")])
@@ -114,7 +114,7 @@ def replace_in_elements(
 ) -> PublishedText:
     """Replace removals without the syntax of elements, and escape the replacements.
 
-    The replacer sees the characters in place of their references: O'Brien for `O&#39;Brien`.
+    The replacer sees characters instead of their references: O'Brien for `O&#39;Brien`.
     """
     text = document.text
     spared = spare_elements(text, removals)
@@ -155,7 +155,7 @@ def _find_tags(text: str) -> list[re.Match[str]]:
 
 
 def _find_syntax(text: str, tags: Sequence[re.Match[str]]) -> tuple[_Places, _Places]:
-    """Return the characters that no removal takes, and the words that it takes whole."""
+    """Return the parts that no removal covers, and the words that are removed only as a whole."""
     syntax = [match.span() for match in _ENDS.finditer(text)]
     for tag in tags:
         done = tag.start()
@@ -179,13 +179,13 @@ def _values_of(text: str, tag: re.Match[str]) -> Iterator[re.Match[str]]:
 
 
 def _is_letter(reference: str) -> bool:
-    """Return whether a reference stands for a part of a word: `&eacute;`, `&#39;`."""
+    """Return whether a reference represents a part of a word: `&eacute;`, `&#39;`."""
     meant = html.unescape(reference)
     return meant.isalnum() or meant in _IN_WORDS
 
 
 def _find_letters(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a reference with the letters and digits around it."""
+    """Return the offsets of a reference with the letters and digits around it."""
     while start and text[start - 1].isalnum():
         start -= 1
     while end < len(text) and text[end].isalnum():
@@ -203,7 +203,7 @@ def _complete_word(one: TextRemoval, words: _Places) -> TextRemoval:
 
 
 def _subtract(text: str, one: TextRemoval, syntax: _Places) -> Iterator[TextRemoval]:
-    """Yield the parts of a removal between the syntax; those with a letter or digit alone."""
+    """Yield the parts of a removal between the syntax that contain a letter or digit."""
     done, cut = one.start, False
     first = bisect_left(syntax, one.start, key=lambda place: place[1])
     last = bisect_left(syntax, one.end, lo=first, key=lambda place: place[0])

@@ -1,4 +1,4 @@
-"""Lists of given names and surnames, and which of them a word can become."""
+"""Lists of given names and surnames, and the names that a word can become."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 Language = Literal["english", "spanish"]
 LANGUAGES: tuple[Language, ...] = ("english", "spanish")
 BUILT_IN = "built in"
-"""The private manifest's name for voile's own lists of surrogate names."""
+"""The entry in the private manifest for voile's own lists of surrogate names."""
 
-# Small words within surnames: they are neither a name by themselves nor distinguished from one.
+# Particles of surnames: they are not names by themselves, and do not distinguish names.
 _PARTICLES = "de del la las los san santa da das do dos di du le van von der den ter zu al el ibn"
 PARTICLES = frozenset(_PARTICLES.split())
 # They say who is spoken of only together with a name, and keep the gender.
@@ -38,7 +38,7 @@ _MIXED = re.compile(r"[^\W\d_]*[A-Za-z][^\W\d_]*")
 
 
 def clean(text: str) -> str:
-    """Compose the characters, and drop those that cannot be seen."""
+    """Compose the characters, and drop invisible ones."""
     if text.isascii():
         return text
     composed = unicodedata.normalize("NFC", text)
@@ -46,20 +46,20 @@ def clean(text: str) -> str:
 
 
 def undisguise(text: str) -> str:
-    """Clean a value, and make Latin of words that mix in letters which only look so."""
+    """Clean a value, and convert words with Latin letters and look-alikes to Latin."""
     plain = clean(text)
     return plain if plain.isascii() else _MIXED.sub(lambda word: as_latin(word.group()), plain)
 
 
 def fold(word: str) -> str:
-    """Overlook case, accents and width: García, GARCIA and garcia are one name."""
+    """Fold case, accents and width: García, GARCIA and garcia are one name."""
     if word.isascii():
         return word.lower()
     return unicodedata.normalize("NFKD", word.casefold()).translate(_BARE)
 
 
 class _BareCharacters(dict[int, int | None]):
-    """Each character without its marks, looked up once."""
+    """A cache of each character without combining marks."""
 
     def __missing__(self, point: int) -> int | None:
         self[point] = None if unicodedata.combining(chr(point)) else point
@@ -86,9 +86,9 @@ def name_words(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class NameLists:
-    """Names of one language; where those of voile come from is in `lists/SOURCES.md`."""
+    """The names of one language; `lists/SOURCES.md` gives the sources of voile's own lists."""
 
-    # female, male: given names, one word each; some are on both lists
+    # female, male: given names of one word each; some names are on both lists
     female: tuple[str, ...]
     male: tuple[str, ...]
     surnames: tuple[str, ...]  # with their particles ("de la Fuente")
@@ -102,7 +102,7 @@ class NameLists:
 
     @classmethod
     def read(cls, folder: Path | Traversable) -> NameLists:
-        """Read `female.txt`, `male.txt` and `surnames.txt`: UTF-8, a name a line."""
+        """Read `female.txt`, `male.txt` and `surnames.txt`: UTF-8, one name for each line."""
 
         def names(what: str) -> tuple[str, ...]:
             try:
@@ -129,10 +129,10 @@ def builtin_pool(language: Language) -> NamePool:
 
 
 class NamePool:
-    """The names that surrogates are drawn from, the role of a word and the gender of a given name.
+    """The names for surrogates, which also gives the role of a word and the gender of a given name.
 
-    The role comes from the ending alone. A role from public lists would point out the rare names,
-    which are on none. The gender comes from the lists, and from the ending of an unlisted name.
+    The role depends only on the ending. A role from public lists would reveal rare names, which are
+    on no list. The gender comes from the lists, and for an unlisted name from its ending.
     """
 
     def __init__(self, languages: Sequence[NameLists]) -> None:
@@ -146,7 +146,7 @@ class NamePool:
         self._genders = [NameGenders(self.female, self.male), *_builtin_genders()]
 
     def leans_given(self, word: str) -> bool:
-        """Return whether a folded word ends as given names do, rather than as surnames."""
+        """Return whether a folded word ends like a given name rather than like a surname."""
         return self._is_given(word)
 
     def candidates(self, word: str, *, given: bool) -> tuple[str, ...]:
@@ -162,16 +162,18 @@ class NamePool:
 
 
 class NameGenders:
-    """The gender of folded given names on two lists, the most frequent names first."""
+    """The gender of folded given names by two lists, with the most frequent names first."""
 
     RARER = 3
-    """Of a name on both lists: how much later it is on the list of the other gender."""
+    """The ratio of ranks that decides the gender of a name on both lists."""
 
     def __init__(self, female: Sequence[str], male: Sequence[str]) -> None:
         self._female, self._male = map(_find_ranks, (female, male))
 
     def is_female(self, word: str) -> bool | None:
-        """Return None for a name on no list, and for one that both genders bear as often."""
+        """Return whether a name is female; None if it is on no list, or similarly frequent on
+        both.
+        """
         female, male = self._female.get(word, inf), self._male.get(word, inf)
         if female * self.RARER <= male:
             return None if female == inf else True
@@ -187,13 +189,19 @@ def _find_ranks(names: Sequence[str]) -> dict[str, float]:
 
 @cache
 def _builtin_genders() -> tuple[NameGenders, ...]:
-    """Return the genders of each language: a name can come from another than its note's."""
+    """Return the genders of each language.
+
+    A name can come from another language than its note.
+    """
     lists = map(builtin_names, LANGUAGES)
     return tuple(NameGenders(one.female, one.male) for one in lists)
 
 
 class LetterLeaning:
-    """Which of two lists a word's last letters are the more frequent on; itself never counts."""
+    """A test which of two lists contains the last letters of a word more often.
+
+    The word itself does not count.
+    """
 
     _LETTERS = 3
 

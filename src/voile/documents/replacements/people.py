@@ -1,4 +1,4 @@
-"""Names of people, rewritten part by part in the form they had."""
+"""Rewrite people's names part by part, in their original form."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ _INITIALS = "ABCDEFGHIJKLMNOPRSTVW"
 
 
 class RenamedPeople:
-    """Gives the people of one document their surrogate names.
+    """The surrogate names of the people in one document.
 
-    Each word of a name becomes one name, of the role that the document gives it (`roles`): "Anna
-    Smith", "Smith, Anna", "Mrs SMITH" and "A. Smith" stay one person, and two stay two. Commas,
-    hyphens, capitals, possessives and titles stay. Particles go with their surname ("de la Torre"
-    may become "Romero", and "Torre" "de la Fuente"). An initial becomes that of its word's
-    surrogate, if the document removes such a word, else one of its own. `own` : words with
-    surrogates that are already known.
+    Each word of a name becomes one name, of its role in the document (`roles`). So "Anna Smith",
+    "Smith, Anna", "Mrs SMITH" and "A. Smith" stay one person, and two people stay two. Commas,
+    hyphens, capitals, possessives and titles stay. A particle is replaced together with its surname
+    ("de la Torre" may become "Romero", and "Torre" "de la Fuente"). An initial becomes that of its
+    word's surrogate, if the document removes such a word. Otherwise it becomes another initial.
+
+    own : words with surrogates that are already known.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class RenamedPeople:
             else:
                 new.append(self._rename_part(part, value[part.start : part.end]))
         name = "".join([*new, value[done:]])
-        # A particle that begins a name has its capital: "De la Fuente".
+        # A particle at the beginning of a name has a capital: "De la Fuente".
         return name[0].upper() + name[1:] if value[0].isupper() else name
 
     def _rename_part(self, part: MentionPart, text: str) -> str:
@@ -78,7 +79,7 @@ class RenamedPeople:
         return self._names[word]
 
     def _draw(self, word: str) -> str:
-        """Draw a name; where a list of the user's own has none left, letters."""
+        """Draw a name, or letters if the user's lists contain no free name."""
         candidates = self._pool.candidates(word, given=self._roles.is_given(word))
         return (
             self._draws.name(candidates, word)
@@ -98,7 +99,7 @@ def read_mention(value: str, before: str = "") -> NameMention:
 
 
 def like(model: str, name: str) -> str:
-    """Write a name in the capitals of another word; as it is where that has both kinds."""
+    """Write a name in the capitals of another word; unchanged if that word has mixed case."""
     if model.isupper():
         return name.upper()
     return name.lower() if model.islower() else name

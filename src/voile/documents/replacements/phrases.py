@@ -1,4 +1,4 @@
-"""Streets and organisations: their kind stays, and their names become others."""
+"""Replace the names in streets and organisations, and keep the words of their kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PIECES = re.compile(
     re.DOTALL,
 )
 
-# Words that many streets and organisations share, and that stay: they identify none.
+# Common words of streets and organisations, which stay because they identify no one.
 _STREET: dict[Language, str] = {
     "english": """
         street st road rd avenue ave lane ln drive dr court ct place pl square sq terrace close
@@ -70,9 +70,9 @@ def kept_words(kind: str, language: Language) -> frozenset[str]:
 def rename_phrase(
     value: str, kept: frozenset[str], draws: SurrogateDraws, draw: Callable[[str], str | None]
 ) -> str | None:
-    """Replace each run of words that are not kept, and the digits; None where all is kept.
+    """Replace the digits and each run of words that are not kept; None if all words are kept.
 
-    `draw` gives another name for a run of words.
+    `draw` returns another name for a run of words.
     """
     new: list[str] = []
     changed = False
@@ -87,7 +87,7 @@ def rename_phrase(
 
 
 def _runs(pieces: Sequence[str], kept: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Yield ("name", words that belong together), ("code", digits), ("kept", all else)."""
+    """Yield ("name", adjacent words), ("code", digits) and ("kept", any other text)."""
     waiting: list[str] = []
     for piece in pieces:
         what = _what(piece, kept)

@@ -1,4 +1,4 @@
-"""A text after its removals, and where each of its characters comes from."""
+"""A text after its removals, with the origin of each of its characters."""
 
 from __future__ import annotations
 
@@ -13,37 +13,36 @@ from voile.documents.text.document import Document, Span
 
 
 class PublishedEdit(NamedTuple):
-    """One replacement: `start` to before `end` of the published text stands for the source's."""
+    """A replacement of a source part by the characters from `start` to before `end`."""
 
     start: int
     end: int
     source_start: int
     source_end: int
-    label: str  # the type, or its category, of what was removed
-    by: tuple[RemovalReason, ...] = ()  # why, as in `TextRemoval`
+    label: str  # the type of the removed text, or its category
+    by: tuple[RemovalReason, ...] = ()  # the reasons, as in `TextRemoval`
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedText:
-    """A text as it is published, with its edits in their order; outside these it is the source."""
+    """A published text with its edits in order. Outside the edits it equals the source."""
 
     text: str
     edits: tuple[PublishedEdit, ...] = ()
 
     def to_source(self, start: int, end: int) -> tuple[int, int]:
-        """Return the characters of the source that these stand for; of an edit, always all.
-        O(log(edits)).
+        """Return the source offsets of a part of the published text. O(log(edits)).
+
+        A part of an edit corresponds to the whole source part of the edit.
         """
         return _across(self.edits, start, end, _PUBLISHED, _SOURCE)
 
     def to_published(self, start: int, end: int) -> tuple[int, int]:
-        """Return where these characters of the source are, or what replaces them."""
+        """Return the offsets of a source part, or of its replacement, in the published text."""
         return _across(self.edits, start, end, _SOURCE, _PUBLISHED)
 
     def carry_spans(self, spans: Iterable[Span]) -> tuple[Span, ...]:
-        """Return the parts of the source's spans that are left, where they stand in the published
-        text.
-        """
+        """Return the remaining parts of the source's spans, as spans of the published text."""
         return tuple(part for span in spans for part in self._left_of(span))
 
     def _left_of(self, span: Span) -> Iterator[Span]:
@@ -71,7 +70,7 @@ class PublishedDocument(Document):
 def replace_removals(
     text: str, removals: Sequence[TextRemoval], replacements: Sequence[str]
 ) -> PublishedText:
-    """Put each replacement in the place of its removal; these are in order and apart."""
+    """Replace each removal by its replacement. The removals are ordered and disjoint."""
     parts: list[str] = []
     edits: list[PublishedEdit] = []
     done = length = 0
@@ -99,7 +98,7 @@ def _across(
     edits: Sequence[PublishedEdit], start: int, end: int, here: _Ends, there: _Ends
 ) -> tuple[int, int]:
     def moved(index: int, place: int) -> int:
-        """Move a place that comes after the edits before `index`, and in none."""
+        """Move an offset that is after the edits before `index`, and inside no edit."""
         if not index:
             return place
         return place - here[1](edits[index - 1]) + there[1](edits[index - 1])
@@ -113,6 +112,6 @@ def _across(
 
 
 class RemovalReplacer(Protocol):
-    """Puts something in the place of each of a document's removals."""
+    """A replacer of each of a document's removals."""
 
     def __call__(self, document: Document, removals: Sequence[TextRemoval]) -> PublishedText: ...

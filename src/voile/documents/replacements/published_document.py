@@ -13,7 +13,7 @@ from voile.documents.text.document import Document
 def publish(
     document: Document, removals: Sequence[TextRemoval], put: RemovalReplacer
 ) -> PublishedDocument:
-    """Replace the removed text, and carry over the spans that are left."""
+    """Replace the removed text, and carry over the remaining spans."""
     made = keep_json(document.text, replace_in_elements(document, removals, put))
     return PublishedDocument(
         made.text,

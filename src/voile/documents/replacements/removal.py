@@ -12,15 +12,15 @@ from voile.documents.text.document import Document
 
 
 class RemovalReason(NamedTuple):
-    """Why characters are removed: the kind of remover that found them, and its name."""
+    """The reason for a removal: the kind of remover, and its name."""
 
     kind: Literal[
         "pass", "pattern", "list", "repeat", "known", "possible", "rule", "starter", "reader"
     ]
-    # of the learner, the pattern, the list, the rule or the known values' column; none of a repeat;
-    # of the starter only that it is unlikely
+    # the learner, pattern, list, rule or column of known values; empty for a repeat; for the
+    # pretrained model only whether the find is unlikely
     name: str = ""
-    number: int = 0  # of the committee's pass, from 1; 0 of what is not a pass
+    number: int = 0  # the committee's pass, from 1; 0 for other reasons
 
     def __str__(self) -> str:
         match self.kind:
@@ -40,13 +40,13 @@ class RemovalReason(NamedTuple):
 
 @dataclass(frozen=True, order=True, slots=True)
 class TextRemoval:
-    """Characters of a text that go: `start` to before `end`, their type, and why."""
+    """Characters to remove from a text: `start` to before `end`, their type, and the reasons."""
 
     # start, end: offsets in the original text
     start: int
     end: int
     label: str  # the type, as in the corpus
-    by: tuple[RemovalReason, ...] = ()  # everything that removes them, each once
+    by: tuple[RemovalReason, ...] = ()  # all reasons, each once
 
 
 class KnownFinder(Protocol):
@@ -75,7 +75,7 @@ class KnownFinder(Protocol):
 
 
 def check_removals(text: str, removals: Iterable[TextRemoval]) -> list[TextRemoval]:
-    """Return the removals in their order."""
+    """Return the removals in order, and refuse those that overlap or are outside the text."""
     ordered = sorted(removals)
     end = 0
     for one in ordered:
@@ -91,5 +91,5 @@ def check_removals(text: str, removals: Iterable[TextRemoval]) -> list[TextRemov
 
 
 def each_once(*removals: TextRemoval) -> tuple[RemovalReason, ...]:
-    """Return the reasons of several removals, each once."""
+    """Return the distinct reasons of several removals."""
     return tuple(dict.fromkeys(chain.from_iterable(one.by for one in removals)))

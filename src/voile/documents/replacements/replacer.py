@@ -1,4 +1,4 @@
-"""What puts something in the place of each removal, by the name that a user gives it."""
+"""Create a replacer of removals by its name."""
 
 from __future__ import annotations
 

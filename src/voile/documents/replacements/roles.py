@@ -1,8 +1,8 @@
-"""Which words of a document's names are given names, and which are surnames.
+"""Decide which words of a document's names are given names, and which are surnames.
 
-Their form shows it: the order, a comma, a title, a field's name before. If nothing shows it, the
-word's last letters decide. Whether the word is on a list of names never counts. An adversary who
-has the lists could then find the rare names, which are on none.
+The evidence is the form of the name: the order, a comma, a title, a field name before it. Without
+such evidence, the last letters of the word decide. Lists of names are never used. With the lists,
+an adversary could then find the rare names, which are on no list.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SURNAME = re.compile(r"o['’]|mc[^\W\d_]{3}")
 _POSSESSIVE = re.compile("['’]s", re.IGNORECASE)
 
-# At the beginning of a name only, before a given name: in English Don is a name, D. an initial.
+# Titles only at the beginning of a name, before a given name. In English, Don is a name and D. an
+# initial.
 _FIRST: dict[Language, frozenset[str]] = {
     "english": frozenset(),
     "spanish": frozenset(["d", "da", "don", "dona", "dna"]),
@@ -40,14 +41,14 @@ _BEFORE_GIVEN = re.compile(
 _BEFORE_SURNAME = re.compile(
     r"\b(?:sur ?names?|(?:last|family)\s?names?|apellidos?)\s*:?\s*$", re.IGNORECASE
 )
-_CERTAIN = 9  # outweighs the order of words
+_CERTAIN = 9  # outweighs the evidence of word order
 
 
 @dataclass(frozen=True, slots=True)
 class NameMention:
-    """A name where it stands."""
+    """A mention of a name, with its context."""
 
-    value: str  # as `undisguise` leaves it
+    value: str  # the result of `undisguise`
     before: str  # the end of the text before it
 
 
@@ -57,8 +58,8 @@ class MentionPart:
 
     start: int
     end: int
-    word: str  # folded; of a possessive or a family what it is of
-    what: str  # "name", "initial", "particle" of the name that follows, "title" or "and"
+    word: str  # folded, without the ending of a possessive or a family
+    what: str  # "name", "initial", "particle" of the following name, "title" or "and"
     tail: str  # 's, or the s of a family, as written
 
 
@@ -103,9 +104,9 @@ def _tail(mention: NameMention, text: str, words: int) -> str:
 
 
 class NameRoles:
-    """Says of the words of a document's names which are given names.
+    """The roles of the words in a document's names: given name or surname.
 
-    A word has one role in a document: that of the mention which says most.
+    A word has one role in a document, by the mention with the strongest evidence.
     """
 
     def __init__(self, mentions: Iterable[NameMention], pool: NamePool, language: Language) -> None:
@@ -124,7 +125,7 @@ class NameRoles:
         return not _SURNAME.match(word) and self._pool.leans_given(word)
 
     def _evidence(self, mention: NameMention) -> Iterator[tuple[str, bool, int]]:
-        """Yield (word, is it a given name, how much that weighs)."""
+        """Yield (word, whether it is a given name, the weight of the evidence)."""
         before = mention.before
         for is_and, parts in groupby(
             parts_of(mention, self._language), lambda part: part.what == "and"
@@ -136,7 +137,7 @@ class NameRoles:
     def _of_one(
         self, mention: NameMention, parts: list[MentionPart], before: str
     ) -> Iterator[tuple[str, bool, int]]:
-        """Yield the evidence of one person's name."""
+        """Yield the evidence from the name of one person."""
         units = _units(mention.value, parts)
         words = [[part.word for part in unit] for unit in units]
         if _BEFORE_SURNAME.search(before):
@@ -154,7 +155,7 @@ class NameRoles:
             yield from ((word, role, weight) for word in unit)
 
     def _before_comma(self, value: str, units: Sequence[Sequence[MentionPart]]) -> int:
-        """Return how many surnames stand before a comma: "Smith, Anna"; 0 for another order."""
+        """Return the number of surnames before a comma: "Smith, Anna"; 0 for another order."""
         most = 3 if self._language == "spanish" else 1
         for number in range(1, min(most + 1, len(units))):
             if "," in value[units[number - 1][-1].end : units[number][0].start]:
@@ -162,7 +163,7 @@ class NameRoles:
         return 0
 
     def _alone(self, parts: Sequence[MentionPart], before: str) -> bool | None:
-        """Return the role of a single name by the word before it; None if none says it."""
+        """Return the role of a single name by the word before it; None without evidence."""
         titles = [part.word for part in parts if part.what == "title"]
         if not titles and (last := _LAST_WORD.search(before)):
             titles = [fold(last[1])]
@@ -173,7 +174,7 @@ class NameRoles:
         return True if _BEFORE_GIVEN.search(before) else None
 
     def _in_order(self, words: Sequence[Sequence[str]]) -> Iterator[bool]:
-        """Yield the roles of names in their usual order: a Spaniard has one or two surnames."""
+        """Yield the roles of names in their usual order: Spanish names have one or two surnames."""
         spanish = self._language == "spanish"
         for number, unit in enumerate(words):
             after = len(words) - 1 - number
@@ -186,7 +187,7 @@ class NameRoles:
 
 
 def _units(value: str, parts: Iterable[MentionPart]) -> list[list[MentionPart]]:
-    """Put together the words of a name that hyphens join."""
+    """Group the words of a name that hyphens join."""
     units: list[list[MentionPart]] = []
     for part in parts:
         if part.what not in {"name", "initial"}:

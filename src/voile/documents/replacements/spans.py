@@ -1,4 +1,4 @@
-"""Non-overlapping spans of one type, from what several sources find in a text."""
+"""Combine the finds of several sources in a text to disjoint spans of one type each."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from voile.documents.replacements.kinds import kind_of
 from voile.documents.replacements.removal import TextRemoval, each_once
 
 _BLANKS = re.compile(r"[^\S\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*")
-"""White space that stays within a line and a cell: a list of names is not one long name."""
+"""White space within a line and a cell, so that a list of names does not become one long name."""
 _WORDS = re.compile(r"\w(?:.*\w)?", re.DOTALL)
 
 
 def settle_spans(text: str, *sources: Iterable[TextRemoval]) -> list[TextRemoval]:
-    """Return spans that do not overlap, with all letters and digits that some source removes.
+    """Return disjoint spans that cover all letters and digits that any source removes.
 
-    A source has its spans before the sources after it, and a longer span of a source before a
-    shorter one. The later span keeps the characters that no earlier one has, from word to word. It
-    gives them to the earlier span if both have one label, or if only signs lie between. So no word
-    or number is cut. An organisation or a street that contains a name whole has the name, too.
-
-    Cost: O(m log m), m spans.
+    Earlier sources take precedence over later ones, and longer spans of a source over shorter ones.
+    A later span keeps the words that no earlier span covers. It gives them to the earlier span if
+    both have the same label, or if only signs separate them. So no word or number is split. An
+    organisation or a street that contains a whole name also covers the name. Cost: O(m log m) for m
+    spans.
 
     >>> number, year = TextRemoval(0, 14, "PHONE"), TextRemoval(9, 18, "DATE")
     >>> for one in settle_spans("0170 5550 2021 May", [number], [year]):
@@ -43,9 +42,10 @@ def settle_spans(text: str, *sources: Iterable[TextRemoval]) -> list[TextRemoval
 
 
 def join_adjacent(text: str, spans: Sequence[TextRemoval]) -> list[TextRemoval]:
-    """Join neighbours of one label that only blanks separate; line breaks and tabs are none here.
+    """Join neighbouring spans of one label that only blanks separate.
 
-    Two that patterns found stay apart: a pattern finds the whole of a number or an address.
+    Line breaks and tabs do not count as blanks here. Two spans from patterns stay separate, since a
+    pattern finds a whole number or address.
     """
     joined: list[TextRemoval] = []
     for one in spans:
@@ -65,9 +65,11 @@ def join_adjacent(text: str, spans: Sequence[TextRemoval]) -> list[TextRemoval]:
 def complete_units(
     text: str, spans: Sequence[TextRemoval], units: Sequence[tuple[int, int]]
 ) -> list[TextRemoval]:
-    """Extend each span over the units that it cuts; the first span of a unit has all of it.
+    """Extend each span to the whole units that it overlaps.
 
-    units : the (start, end) of words that signs join without blanks, in order and apart.
+    The first span of a unit covers all of it.
+
+    units : (start, end) of the runs of words that signs join without blanks, ordered and disjoint.
     """
     starts, ends = [start for start, _ in units], [end for _, end in units]
     whole = []
@@ -83,9 +85,9 @@ def complete_units(
 def label_as_learnt(
     spans: Sequence[TextRemoval], learnt: Sequence[TextRemoval]
 ) -> list[TextRemoval]:
-    """Return spans with the label of the tokens learnt in them, if these are most of the span.
+    """Relabel each span by the learned tokens in it, if these cover most of the span.
 
-    learnt : tokens in order and apart; a corpus has names of its own for dates and numbers.
+    learnt : tokens, ordered and disjoint. Corpora have their own labels for dates and numbers.
     """
     labelled = []
     ends = [one.end for one in learnt]
@@ -102,14 +104,14 @@ def label_as_learnt(
 
 
 class _SettledSpans:
-    """Spans in their order and apart, to which others are added."""
+    """An ordered collection of disjoint spans, to which spans can be added."""
 
     def __init__(self, text: str) -> None:
         self.spans: list[TextRemoval] = []
         self._text = text
 
     def add(self, one: TextRemoval) -> None:
-        """Add the part of a span that no other has."""
+        """Add the parts of a span that no other span covers."""
         spans = self.spans
         first = bisect_left(spans, one.start + 1, key=lambda other: other.end)
         last = bisect_left(spans, one.end, key=lambda other: other.start)
@@ -125,9 +127,9 @@ class _SettledSpans:
     def _part_between(
         self, one: TextRemoval, left: TextRemoval | None, right: TextRemoval | None
     ) -> TextRemoval | None:
-        """Return a span's words between two others, None for the span's own ends.
+        """Return the words of a span between two others; None stands for an end of the span.
 
-        It belongs to a neighbour that only signs separate from it.
+        The part belongs to a neighbour if only signs separate them.
         """
         start = one.start if left is None else left.end
         end = one.end if right is None else right.start
@@ -150,7 +152,7 @@ class _SettledSpans:
 
 
 def _unite_spans(spans: Sequence[TextRemoval]) -> list[TextRemoval]:
-    """Unite neighbours that touch and have one label: a part and the span that it belongs to."""
+    """Unite touching neighbours of one label, such as a part and its span."""
     united: list[TextRemoval] = []
     for one in spans:
         last = united[-1] if united else None
@@ -162,7 +164,7 @@ def _unite_spans(spans: Sequence[TextRemoval]) -> list[TextRemoval]:
 
 
 def _is_name_within(inner: TextRemoval, outer: TextRemoval) -> bool:
-    """Return whether a span is a person's name within a kind that is named after persons."""
+    """Return whether a span is a person's name inside a kind that is often named after persons."""
     within = outer.start <= inner.start and inner.end <= outer.end
     return within and kind_of(inner.label) == "name" and kind_of(outer.label) in _CALLED_AFTER
 

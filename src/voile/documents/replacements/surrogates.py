@@ -1,4 +1,4 @@
-"""Surrogates in the place of removed text: other names, moved dates, other numbers."""
+"""Replace removed text by surrogates: other names, moved dates, other numbers."""
 
 from __future__ import annotations
 
@@ -32,51 +32,52 @@ from voile.documents.text.document import Document
 from voile.keys.pseudonyms import Secret, date_shift
 
 LISTED = ("street", "place", "country", "organisation", "profession", "other")
-# Of what stands before a value: enough for an article, a title or the name of a field.
+# The number of characters before a value: enough for an article, a title or a field name.
 _BEFORE = 40
 
 
 class Surrogates:
-    """Put a surrogate in the place of each run of removals.
+    """A replacer that puts a surrogate in place of each run of removals.
 
-    A subject's value becomes the same in all its documents:
+    A value of a subject becomes the same surrogate in all documents of the subject:
 
     - names part by part (`people`);
-    - dates by the subject's one offset (`date_ranges`, `loose_dates`);
+    - dates by the single offset of the subject (`date_ranges`, `loose_dates`);
     - ages over 89 as one group (`ages`);
-    - numbers, mail, pages and addresses by keyed ones (`codes`);
-    - streets and organisations by their names alone (`phrases`);
+    - numbers, e-mail, URLs and addresses by keyed surrogates (`codes`);
+    - streets and organisations with only their names replaced (`phrases`);
     - other kinds by an entry of their list.
 
-    Words that are not a name become such words (`common_words`). A document without a subject is
-    one of its own.
+    Words that are not a name become similar words (`common_words`). A document without a subject is
+    a subject of its own.
 
-    The role of a name never depends on whether it is on a list: the lists are public. Its gender
-    does. A surrogate that contradicts "he" or "she" makes a name on no list more likely.
+    The role of a name never depends on the lists, since they are public. Its gender does. A
+    surrogate that contradicts "he" or "she" is more likely to replace an unlisted name.
 
-    All of it is pseudonymous. The holder of the secret can find the original values by trying each
-    value, and one true date reveals all dates of its subject. A missed name is less visible among
-    surrogates than among marks. But an adversary with the lists can look for names on none. A moved
-    birthday still reveals an age over 89.
+    All surrogates are pseudonymous. The holder of the secret can find the original values by trying
+    each value, and one true date reveals all dates of its subject. A missed name is less visible
+    among surrogates than among marks. But an adversary with the lists can search for unlisted
+    names. A moved birthday still reveals an age over 89.
 
     Parameters
     ----------
-    secret : the key; the same one gives the same surrogates.
-    language : "english" or "spanish": of names, and of words that are both.
-    names : lists of names, joined; None takes voile's of this language.
-    lists : kind -> two surrogates or more, for kinds of `LISTED`, before voile's own.
-    kinds : label -> kind, if a corpus's labels are not those of `kinds`, or mean another.
-    date_order : "dmy" or "mdy", for dates in numbers. With None it is "dmy" in Spanish. In English
-        it is the only possible order, or "mdy" if both are possible.
-    days : dates move by up to as many, 1 to 36,500.
-    ages : "keep" leaves ages up to 89, "mark" puts a mark there.
+    secret : the key; the same key gives the same surrogates.
+    language : "english" or "spanish", the language of names and of words that exist in both
+    languages.
+    names : lists of names, which are joined; None uses voile's lists of this language.
+    lists : kind -> at least two surrogates, for kinds in `LISTED`; used before voile's own.
+    kinds : label -> kind, for labels that are not in `kinds` or have another meaning.
+    date_order : "dmy" or "mdy", for numeric dates. The default None means "dmy" in Spanish. In
+    English it means the only possible order, or "mdy" if both are possible.
+    days : the largest shift of dates in days, 1 to 36,500.
+    ages : "keep" leaves ages up to 89, "mark" replaces them by a mark.
 
-    Guarantees: no removal stays as it was, except ages that are kept, the titles, "and" and
-    punctuation within a name, and words of `phrases`. The last are words that streets and
-    organisations share. No part of a surrogate name is a word that the same document removes. No
-    two names, places and the like of a document share a surrogate. In different documents of a
-    subject two words meet with a chance of one in the length of their list. Cost: O(length +
-    removals).
+    Guarantees: no removal stays unchanged, with these exceptions. Kept ages stay, and so do titles,
+    "and" and punctuation in a name, and the words of `phrases` that streets and organisations
+    share. No part of a surrogate name is a word that the same document removes. No two names,
+    places or similar values of a document share a surrogate. In different documents of a subject,
+    two words get the same surrogate with a probability of 1 / (length of their list). Cost:
+    O(length + removals).
 
     >>> replacer = Surrogates(Secret(bytes(32)))
     >>> removals = [TextRemoval(0, 14, "NAME"), TextRemoval(22, 33, "DATE")]
@@ -113,9 +114,9 @@ class Surrogates:
         )
 
     def knowing(self, own_names: Callable[[str], Mapping[str, str]]) -> Surrogates:
-        """Return a copy that knows the surrogates of the folded words of each subject's own name.
+        """Return a copy with known surrogates for the folded words of each subject's own name.
 
-        There is no guarantee that a document does not remove these surrogates as another value.
+        It is not guaranteed that a document does not remove these surrogates as another value.
         """
         other = copy(self)
         other._settings = replace(self._settings, own_names=own_names)
@@ -138,7 +139,7 @@ class Surrogates:
 
 
 def subject_name(document: Document) -> str:
-    """Return a document's subject, else its id, else what its text alone identifies."""
+    """Return a document's subject, or else its id, or else a hash of its text."""
     if document.subject is not None:
         return document.subject
     if document.id:
@@ -152,7 +153,7 @@ def _refuse_unless(given: str, known: Sequence[str], where: str) -> None:
 
 
 def _checked_lists(lists: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return a user's lists; refuse those of other kinds, and those with nothing to choose."""
+    """Return the user's lists; refuse other kinds, and lists with fewer than two entries."""
     for kind, entries in lists.items():
         if kind not in LISTED:
             what = "does not take a list" if kind in KINDS else "is not a kind of identifier"

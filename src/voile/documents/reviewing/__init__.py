@@ -1,1 +1,1 @@
-"""A person reads the proposals: the order of lines, the store of answers, the local page."""
+"""Review proposals: the order of lines, the store of answers, and the local page."""

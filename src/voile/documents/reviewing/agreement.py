@@ -1,4 +1,4 @@
-"""The valid answer for a line with several reviewers, and the disputes for a further one."""
+"""Find the valid answer for a line with several reviewers, and adjudicate disagreements."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from voile.report.wording import join_names
 
 
 def settle_answers(store: ReviewStore, purpose: str) -> dict[int, ReviewAnswer]:
-    """Return the answer that holds of each line of a purpose.
+    """Return the valid answer of each line of a purpose.
 
-    That of an adjudication, else the one on which all reviewers of the line agree. Lines on which
-    they do not agree, and lines nobody answered, are not among them.
+    The answer of an adjudication is valid. Otherwise it is the answer on which all reviewers of the
+    line agree. Lines with disagreement and lines without an answer are omitted.
     """
     agreed = {
         line: answers[-1]
@@ -31,14 +31,14 @@ def settle_answers(store: ReviewStore, purpose: str) -> dict[int, ReviewAnswer]:
 
 
 def map_adjudications(store: ReviewStore) -> Mapping[int, int]:
-    """Return, by the number of an adjudication's line, that of the line it is about."""
+    """Return the number of the disputed line, by the number of its adjudication line."""
     lines = store.lines(purpose="adjudication")
     with store.reading():
         return {one.number: int(json.loads(one.extra)["of"]) for one in lines}
 
 
 def adjudicate(store: ReviewStore, purposes: Collection[str]) -> list[ReviewLine]:
-    """Add a line for each disagreement that has none yet; return those that were added."""
+    """Add an adjudication line for each new disagreement, and return the added lines."""
     done = set(map_adjudications(store).values())
     answers = _by_line([one for purpose in purposes for one in store.answers(purpose=purpose)])
     open = {line: of for line, of in answers.items() if line not in done and not _agree(of)}
@@ -47,7 +47,10 @@ def adjudicate(store: ReviewStore, purposes: Collection[str]) -> list[ReviewLine
 
 
 def agreement(store: ReviewStore, purposes: Collection[str]) -> tuple[int, int]:
-    """Return on how many lines of several answers all agree, and how many such lines there are."""
+    """Return the number of lines on which all reviewers agree, and the number of lines compared.
+
+    Only lines with several answers are compared.
+    """
     answers = _by_line([one for purpose in purposes for one in store.answers(purpose=purpose)])
     several = [of for of in answers.values() if len(of) > 1]
     return sum(map(_agree, several)), len(several)
@@ -69,7 +72,10 @@ def _types(answer: ReviewAnswer) -> frozenset[tuple[int, int, str]]:
 
 
 def _dispute(line: ReviewLine, answers: Sequence[ReviewAnswer]) -> ReviewLine:
-    """Return a line that shows every reviewer's marks. A mark that not all set is doubtful."""
+    """Return a line that shows all reviewers' marks.
+
+    A mark that only some of them set is doubtful.
+    """
     by: dict[tuple[int, int, str], list[str]] = defaultdict(list)
     for answer in answers:
         for one in answer.spans:

@@ -1,4 +1,4 @@
-"""Lines at hand while the goal is not reached: a refit begins before the last ones are read."""
+"""Keep lines available until the goal is reached. A refit begins before the last line is read."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from voile.documents.reviewing.refitting import Refit, RefitProcess, ReviewState
 from voile.documents.reviewing.store import ReviewStore
 
 FIRST = 1000
-"""Tokens of the first batch; each one after has twice as many as the one before."""
+"""The tokens of the first batch; each later batch has twice as many tokens as the previous one."""
 EARLY = 0.25
-"""The share of a batch that is still to be read when the next one is asked for."""
+"""The unread share of a batch at which the next batch is requested."""
 LEARNT = "learnt"
-"""Fact of a store: the state of its answers that a kit has learnt from."""
+"""The fact in a store that records the answers on which a kit was trained."""
 
 
 class ReviewBatches:
-    """Ask for the next batch when it is time, and add its lines when they are there.
+    """A controller that requests the next batch in time, and adds its lines when they are ready.
 
     Parameters
     ----------
-    notify : gets a sentence about each failure.
+    notify : a function that receives a sentence about each failure.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ReviewBatches:
         return self._refitting.is_running
 
     def refill(self) -> None:
-        """Take the lines of a refit that has ended; begin one when it is time."""
+        """Add the lines of a finished refit, and begin a refit when it is due."""
         try:
             lines = self._refitting.take()
             if lines is not None:
@@ -56,7 +56,7 @@ class ReviewBatches:
             self._notify(f"{error}; the lines at hand are read in their order")
 
     def finish(self, refit: Refit) -> None:
-        """Learn, in this process, from the answers that no kit has learnt from."""
+        """Learn, in this process, from the answers on which no kit was trained."""
         answers, *_ = now = self._store.state
         learnt, state = self._store.meta.get(LEARNT), str(now)
         if learnt != state and (answers or learnt):

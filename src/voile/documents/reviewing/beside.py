@@ -1,4 +1,4 @@
-"""The text before and after a line, cut to fit between words, with a sign at each cut."""
+"""Cut the text before and after a line between words, with a sign at each cut."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _WORDS = re.compile(r".*\S(?=\s)", re.DOTALL)
 
 
 def text_before(text: str, place: int, most: int, *, since: int = 0) -> str:
-    """Return what stands before a place, back to `since`: at most so many characters, and a sign.
+    """Return the text before a position, back to `since`, with at most `most` characters.
 
-    A word that is longer than that is cut inside.  O(most).
+    A sign marks a cut. A longer word is cut inside. O(most).
 
     >>> text_before("Motivo de ingreso: dolor", 19, 10)
     '… ingreso: '
@@ -25,7 +25,9 @@ def text_before(text: str, place: int, most: int, *, since: int = 0) -> str:
 
 
 def text_after(text: str, place: int, most: int, *, until: int | None = None) -> str:
-    """Return what stands after a place, up to `until`: at most so many characters, and a sign.
+    """Return the text after a position, up to `until`, with at most `most` characters.
+
+    A sign marks a cut.
 
     >>> text_after("Motivo de ingreso: dolor", 6, 5)
     ' de …'

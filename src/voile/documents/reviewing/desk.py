@@ -1,4 +1,4 @@
-"""A reviewer's view, and the effect of each key. Every key is saved before the next."""
+"""A reviewer's view, and the effect of each key. Every stroke is saved before the next one."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ from voile.localpage.guard import StaleError
 
 Act = Literal["mark", "clear", "confirm", "sheet", "unsure", "all", "never", "undo"]
 SHEET = 12
-"""Lines that are shown at once, at most, where each asks of a word or two."""
+"""The most lines on a sheet. Each of them is about a word or two."""
 
 
 @dataclass(frozen=True)
 class KeyStroke:
-    """A stroke of a key on the page.
+    """A key stroke on the page.
 
     Parameters
     ----------
-    line, key : the line that the page showed when the key was pressed, and the last stroke on it.
-    words : the words of the line that the stroke is about, from the first to before the last.
-    label : the type, of `mark`.
-    until : the last line that the page showed, of `sheet`.
+    line, key : the line on the page when the key was pressed, and the number of the last stroke on
+    it.
+    words : the range of the line's words that the stroke is about, from the first to before the
+    last.
+    label : the type, for `mark`.
+    until : the last line on the page, for `sheet`.
     """
 
     act: Act
@@ -44,11 +46,11 @@ class KeyStroke:
 
 @dataclass(frozen=True)
 class LineView:
-    """How a line looks to a reviewer now."""
+    """The current view of a line for a reviewer."""
 
     line: ReviewLine
     spans: tuple[ShownSpan, ...]
-    key: int  # number of the stroke after which it looks so; 0 before any
+    key: int  # the number of the last stroke on the line; 0 if there is none
 
     @property
     def words(self) -> list[Place]:
@@ -56,13 +58,13 @@ class LineView:
 
 
 class ReviewDesk:
-    """Hand out lines of a store, one at a time to each reviewer, and save the answers.
+    """A desk that gives each reviewer one line of a store at a time, and saves the answers.
 
     Parameters
     ----------
-    more : called when no line waits. It adds further lines to the store, and returns whether it
-        did. It goes on from the earlier answers. They are neither undone nor adjudicated, and all
-        of them count.
+    more : called when no line is waiting. It adds lines to the store, and returns whether it did.
+    It continues from the earlier answers. These can no longer be undone, they are not adjudicated,
+    and all of them count.
     """
 
     def __init__(
@@ -77,11 +79,12 @@ class ReviewDesk:
         self.purposes = (*purposes, "adjudication")
         self._own = tuple(purposes)
         self._clock = clock
-        self._open: dict[str, tuple[int, float]] = {}  # each reviewer's line, and since when
-        self._sheets: dict[str, list[int]] = {}  # the lines shown to each beside it
+        # each reviewer's open line, and the time it was opened
+        self._open: dict[str, tuple[int, float]] = {}
+        self._sheets: dict[str, list[int]] = {}  # the other lines on each reviewer's sheet
 
     def look(self, reviewer: str) -> LineView | None:
-        """Return the line that is open to a reviewer, else the next; None when none waits."""
+        """Return the open line of a reviewer, or else the next line; None if no line is waiting."""
         if reviewer in self._open:
             mine = self.store.line(self._open[reviewer][0])
             if mine.batch >= self._since:
@@ -94,10 +97,10 @@ class ReviewDesk:
         return self._look(line, reviewer)
 
     def sheet(self, look: LineView, reviewer: str) -> list[LineView]:
-        """Return the looks of the lines that are read with an open line.
+        """Return the views of the lines that are read together with an open line.
 
-        They are the next ones, as long as nothing is marked in them. There are none if each line is
-        read as a whole.
+        They are the next lines up to the first with a mark. There are none if each line is read as
+        a whole.
         """
         following: list[ReviewLine] = []
         if look.line.purpose in BLIND:
@@ -121,15 +124,15 @@ class ReviewDesk:
 
     @property
     def _since(self) -> int:
-        """The first batch of which an answer may still change."""
+        """The first batch with answers that may still change."""
         return 0 if self._more is None else max(map(self.store.last_batch, self._own))
 
     def strike(self, reviewer: str, stroke: KeyStroke) -> str:
-        """Do the action of a key, save it, and return a message about it.
+        """Perform the action of a key, save it, and return a message about it.
 
         Raises
         ------
-        StaleError : the page showed another line than the one open to this reviewer.
+        StaleError : the page showed another line than the one that is open to this reviewer.
         """
         if stroke.act == "undo":
             return self._undo(reviewer)
@@ -169,7 +172,7 @@ class ReviewDesk:
         return "left undecided" if unsure else "confirmed"
 
     def _confirm_sheet(self, reviewer: str, look: LineView, until: int) -> str:
-        """Confirm all that is shown, by one stroke."""
+        """Confirm all visible lines with one stroke."""
         looks = [look, *self.sheet(look, reviewer)]
         if looks[-1].line.number != until:
             raise StaleError("these lines changed in another window", instead="look at them again")
@@ -182,7 +185,10 @@ class ReviewDesk:
     def _answer_everywhere(
         self, reviewer: str, look: LineView, place: Place, *, never: bool
     ) -> str:
-        """Give a word the same answer in every waiting line; `never`: harmless, everywhere."""
+        """Give a word the same answer in every waiting line.
+
+        With `never` it is harmless everywhere.
+        """
         label = None if never else label_at(look.spans, place)
         word = look.line.text[slice(*place)]
         own = _answer(look, reviewer, _with(look, [place], label))
@@ -225,10 +231,10 @@ def _with(look: LineView, places: Sequence[Place], label: str | None) -> tuple[S
 
 
 def _change_spans(look: LineView, word: str, label: str | None) -> tuple[ShownSpan, ...] | None:
-    """Return the spans once the word has this type, None where that changes nothing."""
+    """Return the spans after the word gets this type; None if nothing changes."""
     places = [*occurrences(look.line.text, [word])]
     spans = _with(look, places, label)
-    is_answered = look.line.text.strip() == word  # the line asks about this word alone
+    is_answered = look.line.text.strip() == word  # the line asks only about this word
     return spans if spans != look.spans or is_answered else None
 
 

@@ -1,4 +1,4 @@
-"""Whether a file of lines and answers is as voile writes it, whoever or whatever changed it."""
+"""Check that a file of lines and answers has the form in which voile writes it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ RANGES = {
     " OR final NOT IN (0, 1) OR unsure NOT IN (0, 1) OR seconds NOT BETWEEN 0 AND 1e9",
     "never": "word = '' OR reviewer = ''",
 }
-"""Invalid rows, by their table, which the types of the columns do not exclude."""
+"""Conditions for invalid rows of each table that the column types do not exclude."""
 
 
 def is_intact(file: OwnDatabase, tables: str) -> bool:
-    """Say whether a file has the columns of these statements, of their types, in range, and no
-    answer to a line that is not there. O(rows).
+    """Return whether a file has the columns of these statements, with valid types and values.
+
+    Also check that every answer belongs to a line. O(rows).
     """
     file.run("SELECT number FROM finals LIMIT 1")  # a view
     if file.run("PRAGMA quick_check") != [("ok",)] or file.run("PRAGMA foreign_key_check"):

@@ -10,14 +10,14 @@ from voile.core.errors import RequestError
 
 Purpose = Literal["review", "census", "sample", "adjudication"]
 BLIND = ("census", "sample")
-"""Purposes of which nothing may tell a planted identifier: it stands in no document."""
+"""The purposes that must not reveal a seeded identifier, which occurs in no document."""
 COMMON = ("NAME", "DATE", "PHONE", "ADDRESS", "ID", "EMAIL", "AGE", "HOSPITAL", "PROFESSION")
-"""Types that a reader may need though a kit has none of them, in the order of their keys."""
+"""Types that a reader may need even if the kit has none of them, in the order of their keys."""
 
 
 @dataclass(frozen=True, order=True, slots=True)
 class ShownSpan:
-    """Characters of a line that are an identifier, or proposed as one."""
+    """A part of a line that is an identifier, or proposed as one."""
 
     # start, end: offsets in the line's text
     start: int
@@ -33,16 +33,17 @@ class ReviewLine:
 
     Parameters
     ----------
-    number : of the store, from 1; 0 of a line that is not yet in one.
-    batch : in which it is read.
+    number : the number in the store, from 1; 0 for a line that is not yet in a store.
+    batch : the batch of the line.
     purpose : the use of its answer.
-    document : its number, from 0, in the order of the notes. If a release is read, it is the order
-        of the release's rows. It is -1 if planted text has none.
-    start, end : its characters in the source; -1 if planted text has none.
-    before, text, after : the neighbours and the line; `text` may contain a planted identifier.
+    document : the number of the document, from 0, in the order of the notes. For a release, it is
+    in the order of the release's rows. It is -1 for seeded text without a document.
+    start, end : the offsets in the source; -1 for seeded text without a document.
+    before, text, after : the neighbouring text and the line; `text` may contain a seeded
+    identifier.
     proposals : spans that are shown as identifiers until the reviewer changes them.
-    why : the reason for this line, as a sentence, without a word of the text.
-    extra : JSON of the purpose's own, never shown.
+    why : the reason for this line, as a sentence without any word of the text.
+    extra : JSON for the purpose, never shown.
     """
 
     number: int
@@ -61,18 +62,21 @@ class ReviewLine:
 
 @dataclass(frozen=True, slots=True)
 class ReviewAnswer:
-    """A reviewer's last answer for a line: `spans` are its identifiers, all others are harmless."""
+    """A reviewer's last answer for a line.
+
+    `spans` are its identifiers, and all other text is harmless.
+    """
 
     line: int
     reviewer: str
     at: str  # ISO 8601, UTC
     spans: tuple[ShownSpan, ...]
-    unsure: bool  # nobody knows: neither learnt from nor counted
+    unsure: bool  # undecided: not used in training or counts
     seconds: float
 
 
 def check_spans(text: str, spans: Sequence[ShownSpan]) -> tuple[ShownSpan, ...]:
-    """Return spans in their order; they lie inside the text and apart, each with a type."""
+    """Return the spans in order; refuse those that overlap, are outside, or have no type."""
     ordered = tuple(sorted(spans))
     end = 0
     for one in ordered:

@@ -1,4 +1,4 @@
-"""The local page, as the verbs serve it on which a person reads."""
+"""The local page, as the reading verbs serve it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from voile.core.errors import RequestError, install
 def page_server() -> Callable[..., None]:
     """Return the function that serves the page and prints its addresses.
 
-    Raises RequestError: its libraries are not installed.
+    Raises
+    ------
+    RequestError : the libraries of the page are not installed.
     """
     try:
         import uvicorn  # noqa: F401 - the server imports it late

@@ -1,9 +1,9 @@
-"""Choose the next lines to read: those for which deciding without an answer costs most.
+"""Choose the next lines to read: those with the highest expected cost of a decision without answer.
 
-Let a token identify somebody with probability p. It costs p L in expectation if it is left, and 1 -
-p if it is removed. The better decision costs the less of the two, most of it near the cut. A line's
-worth is its tokens' cost, divided by the tokens that its reader must read. A word that the batch
-has already teaches less each time it comes again.
+Let p be the probability that a token identifies a person. In expectation, leaving the token costs p
+L, and removing it costs 1 - p. The better decision has the lower cost, which is highest near the
+threshold. The value of a line is the cost of its tokens, divided by the number of tokens to read. A
+word that already occurs in the batch is worth less with each occurrence.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from voile.documents.words.tokens import LINE, TextTokens
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 LONGEST = 60
-"""Tokens of a line; a longer one is read in pieces, cut at the ends of sentences."""
+"""The most tokens of a line; a longer line is split at the ends of sentences."""
 GLANCE = 5
-"""The cost of a line to its reader on top of its tokens, in tokens."""
+"""The fixed cost of reading a line, in tokens."""
 NEAR = 200
-"""Characters of a line's neighbours."""
+"""The number of characters of neighbouring text on each side of a line."""
 CLOSE = 0.5
-"""Of the highest expected cost: above it a word is close to the cut."""
+"""The share of the highest expected cost above which a word is close to the threshold."""
 SURE = frozenset({"known", "pattern"})
-"""Reasons that leave no doubt."""
+"""The reasons that leave no doubt."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +43,9 @@ class RankedTokens:
     Parameters
     ----------
     documents, tokens : the texts, and their tokens.
-    probability : (n, T), of identifying somebody, by type.
-    miss_cost : (T,), of each type left, in harmless tokens removed.
-    proposals : for each document, the removals as of now.
+    probability : (n, T), the probability that each token identifies a person, by type.
+    miss_cost : (T,), the cost of a missed token of each type, in harmless tokens removed.
+    proposals : the current removals of each document.
     """
 
     documents: Sequence[Document]
@@ -56,19 +56,21 @@ class RankedTokens:
 
     @property
     def cost(self) -> Floats:
-        """Return each token's expected cost by the better decision, (n,)."""
+        """The expected cost of the better decision for each token, (n,)."""
         removed = 1 - self.probability.sum(axis=1)
         cost: Floats = np.clip(np.minimum(self.probability @ self.miss_cost, removed), 0, None)
         return cost
 
 
 def next_lines(ranked: RankedTokens, *, taken: Sequence[ReviewLine], size: int) -> list[ReviewLine]:
-    """Return the lines of the next batch, the most worthwhile first; none when none is worth it.
+    """Return the lines of the next batch, the most valuable first.
+
+    There are none if no line is worth reading.
 
     Parameters
     ----------
     taken : lines that were handed out; none of their tokens is handed out again.
-    size : of the batch, in tokens; the last line may go beyond it.
+    size : the size of the batch in tokens; the last line may exceed it.
 
     Cost: O(n log n).
     """
@@ -80,7 +82,7 @@ def next_lines(ranked: RankedTokens, *, taken: Sequence[ReviewLine], size: int) 
 
 
 def cut_lines(tokens: TextTokens) -> tuple[Ints, Ints]:
-    """Return the first token of each line, and the one after its last."""
+    """Return the first token of each line, and the token after its last one."""
     begins = tokens.gap >= LINE
     begins[tokens.first[:-1][np.diff(tokens.first) > 0]] = True
     first = np.flatnonzero(begins)
@@ -103,7 +105,7 @@ def _pieces(first: int, end: int, sentences: Ints) -> Iterator[tuple[int, int]]:
 
 
 def _mark_taken(tokens: TextTokens, lines: Sequence[ReviewLine]) -> NDArray[np.bool_]:
-    """Return which tokens lines have already shown, (n,)."""
+    """Return which tokens were already shown in lines, as a mask (n,)."""
     shown = np.zeros(len(tokens), dtype=bool)
     for line in lines:
         if line.document >= 0:
@@ -120,13 +122,13 @@ def _any_in(flags: NDArray[np.bool_], first: Ints, end: Ints) -> NDArray[np.bool
 def _greedily(
     tokens: TextTokens, cost: Floats, first: Ints, end: Ints, size: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the line that is worth most given those before it, until they have enough tokens.
+    """Yield the most valuable line given the earlier lines, until the batch has enough tokens.
 
-    A line's worth only falls while others are taken. So a line that is still the best when it is
-    valued again is the best of all.
+    The value of a line only falls when others are taken. So a line that is still the best after it
+    is valued again is the best of all lines.
     """
     total = np.concatenate([[0], np.cumsum(cost)])
-    most = (total[end] - total[first]) / (end - first + GLANCE)  # as if no word came twice
+    most = (total[end] - total[first]) / (end - first + GLANCE)  # as if no word occurred twice
     heap = [*zip((-most).tolist(), first.tolist(), end.tolist(), strict=True)]
     heapify(heap)
     seen = np.zeros(len(tokens.known), dtype=np.int64)
@@ -144,7 +146,7 @@ def _greedily(
 
 @njit(cache=True, nogil=True)
 def _worth(forms: NDArray[np.int32], cost: Floats, seen: NDArray[np.int64]) -> float:
-    """Return the saving of a line for each token that is read, given how often words were seen."""
+    """Return the savings of a line for each token read, given how often its words were seen."""
     total = 0.0
     for place in range(len(forms)):
         total += cost[place] / (1 + seen[forms[place]])
@@ -170,7 +172,7 @@ def _line(ranked: RankedTokens, cost: Floats, a: int, b: int) -> ReviewLine:
 
 
 def _show_proposals(ranked: RankedTokens, number: int, start: int, end: int) -> Iterator[ShownSpan]:
-    """Yield the proposals in a line, with their doubt: none if a value or a form is sure."""
+    """Yield the proposals in a line with their doubt, which is 0 for known values and patterns."""
     tokens = ranked.tokens
     own = slice(*tokens.first[number : number + 2])
     for one in ranked.proposals[number]:

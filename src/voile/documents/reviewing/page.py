@@ -1,4 +1,4 @@
-"""The review page as a web application: its routes and its answers."""
+"""The review page as a web application: its routes and its responses."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from voile.localpage.guarded_page import GuardedPage, answer_stranger, route_fil
 
 @dataclass(frozen=True)
 class ReviewPage:
-    """Answer the browser of each reviewer.
+    """The web application that answers the browser of each reviewer.
 
     Parameters
     ----------
-    batches : gives further lines; None where there are no others.
-    types : of identifiers, in the order of the digits that set them.
-    notify : gets each failure, as a sentence without a word of the text.
-    leave : ends the server.
+    batches : the source of further lines; None if there are no others.
+    types : the types of identifiers, in the order of the digits that set them.
+    notify : a function that receives each failure, as a sentence without any word of the text.
+    leave : a function that ends the server.
     """
 
     desk: ReviewDesk
@@ -40,7 +40,7 @@ class ReviewPage:
     leave: Callable[[], None]
 
     def application(self) -> Starlette:
-        """Return it as an ASGI application."""
+        """Return the page as an ASGI application."""
         routes = [
             *route_files("voile.localpage"),
             *route_files("voile.documents.reviewing"),

@@ -1,4 +1,4 @@
-"""How much has been read, and how much is to be."""
+"""Measure the finished and the remaining reading."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from voile.documents.reviewing.store import ReviewStore
 from voile.documents.reviewing.words import words_of
 
 KNOWN = 10
-"""Answers after which the pace is known."""
+"""The number of answers after which the pace is known."""
 PAUSE = 60.0
-"""Seconds on a line after which its reviewer did something else."""
+"""The seconds on a line beyond which its reviewer probably took a break."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class ReviewStanding:
 
     Parameters
     ----------
-    read, goal : tokens. The goal is the store's size if none was set, or if the store is larger.
-    lines : that wait for this reviewer.
-    minutes : to the goal, at the pace until now; 0 while that is unknown.
-    agreed, compared : lines on which all their reviewers agree, of how many with several.
+    read, goal : tokens. The goal is the store's size if no goal is set, or if the store is larger.
+    lines : the lines that wait for this reviewer.
+    minutes : the minutes to the goal at the current pace; 0 if the pace is unknown.
+    agreed, compared : the lines on which all reviewers agree, and the lines with several reviewers.
     """
 
     read: int
@@ -38,11 +38,14 @@ class ReviewStanding:
 
 
 class LineCounts:
-    """Count the lines of some purposes; counted again only when an answer was given or undone."""
+    """Cached counts of the lines of some purposes.
+
+    They are updated only after lines are added, or an answer is given or undone.
+    """
 
     def __init__(self, store: ReviewStore, purposes: Sequence[Purpose], goal: int) -> None:
         self._store, self._purposes, self._goal = store, tuple(purposes), goal
-        self._sizes: dict[int, int] = {}  # tokens of each line
+        self._sizes: dict[int, int] = {}  # the number of tokens of each line
         self._at: tuple[int, ...] = ()
         self._counted: dict[str, ReviewStanding] = {}
 
@@ -54,12 +57,12 @@ class LineCounts:
         return self._counted[reviewer]
 
     def to_hand_out(self, most: int) -> int:
-        """Return how many more tokens the goal needs beyond those in the store, at most so many."""
+        """Return the tokens that the goal needs beyond those in the store, at most `most`."""
         handed = sum(map(self._size, self._store.reviewers(self._purposes)))
         return min(most, max(0, self._goal - handed)) if self._goal else most
 
     def unread(self, batch: int) -> float:
-        """Return the share of a batch, in tokens, that nobody has answered."""
+        """Return the share of a batch, in tokens, without an answer."""
         by = self._store.reviewers(self._purposes, batch=batch)
         unread = sum(self._size(number) for number, reviewers in by.items() if not reviewers)
         return unread / max(1, sum(map(self._size, by)))

@@ -1,4 +1,4 @@
-"""The next batch, made from the answers so far by another process while reading goes on."""
+"""Compute the next batch from the answers so far in another process, while reading continues."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from voile.core.errors import VoileError
 from voile.core.workers import begin_worker, starting_workers
 from voile.documents.reviewing.line import ReviewAnswer, ReviewLine
 
-LATER = 10  # of niceness: a key is answered first
+LATER = 10  # niceness, so that keys are answered first
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class ReviewState:
 
     Parameters
     ----------
-    lines : all that were handed out, read or not; none of them is handed out again.
-    answers : the valid answer for a line, by its number.
-    never : words that reviewers called harmless everywhere.
+    lines : all lines that were handed out, read or not; none of them is handed out again.
+    answers : the valid answer for a line, by the line's number.
+    never : words that reviewers marked as harmless everywhere.
     batch : the number of the requested batch, from 1.
-    tokens : about how many it is to have; 0 if the call only learns from the answers.
+    tokens : the approximate size of the batch; 0 if the call only learns from the answers.
     """
 
     lines: Sequence[ReviewLine]
@@ -38,23 +38,24 @@ class ReviewState:
 
 
 Refit: TypeAlias = Callable[[ReviewState], Sequence[ReviewLine]]
-"""Learn from the answers, and return the lines of the next batch in their order.
+"""A function that learns from the answers, and returns the lines of the next batch in order.
 
-It returns none if no line is worth reading. It runs in a process of its own, which it may slow down
+It returns no lines if no line is worth reading. It runs in its own process, which it may slow down
 and fill.
 """
 
 
 class RefitProcess:
-    """Run one refit at a time in a process that begins now and ends with this one.
+    """A process that runs one refit at a time. It starts now and ends with this process.
 
     Parameters
     ----------
-    prepare : called once in the process, gives the `Refit`; loads what all refits need.
+    prepare : called once in the process. It loads the data that all refits need, and returns the
+    `Refit`.
     """
 
     def __init__(self, prepare: Callable[[], Refit]) -> None:
-        # Forked, `prepare` need not be pickled, and nothing that it holds is sent.
+        # With a fork, `prepare` is not pickled, and its data are not sent.
         context = get_context("fork" if "fork" in get_all_start_methods() else "spawn")
         self._pool = ProcessPoolExecutor(
             1, mp_context=context, initializer=_begin, initargs=(prepare,)
@@ -68,14 +69,14 @@ class RefitProcess:
         return self._running is not None and not self._running.done()
 
     def begin(self, reading: ReviewState) -> None:
-        """Begin a refit; its lines are there when it has ended."""
+        """Begin a refit. Its lines are available when it has ended."""
         try:
             self._running = self._pool.submit(_do, reading)
         except BrokenProcessPool:
             raise _report_kill() from None
 
     def take(self) -> Sequence[ReviewLine] | None:
-        """Return the lines of a refit that has ended, once; None while there is none.
+        """Return the lines of a finished refit once; None if there are none.
 
         Raises
         ------
@@ -127,6 +128,6 @@ def _ready() -> None:
 
 def _do(reading: ReviewState) -> Sequence[ReviewLine]:
     if _refit is None:
-        _ready()  # it failed at first, and may say why now
+        _ready()  # the first attempt failed; this one may raise the reason
     assert _refit is not None
     return _refit(reading)

@@ -1,4 +1,4 @@
-"""The messages to and from the page: JSON of its own, with offsets counted in words."""
+"""The messages to and from the page, as JSON with offsets in words."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from voile.documents.reviewing.progress import ReviewStanding
 from voile.documents.reviewing.words import Place
 
 KNOWN = "known "
-"""How `ShownSpan.by` begins for a value in a column next to the notes."""
+"""The prefix of `ShownSpan.by` for a value in a column next to the notes."""
 BESIDE = 40
-"""Characters before and after a line that is shown next to another."""
+"""The number of characters before and after a line that is shown on a sheet."""
 
 
 class _SentAnswer(BaseModel):
@@ -37,7 +37,7 @@ def stroke_of(raw: bytes, types: Sequence[str]) -> KeyStroke:
 
     Raises
     ------
-    RequestError : the message is not of the page's form.
+    RequestError : the message does not have the page's form.
     """
     try:
         sent = _SentAnswer.model_validate_json(raw)
@@ -61,7 +61,10 @@ def screen_of(
     learning: bool,
     others: bool = False,
 ) -> dict[str, Any]:
-    """Return all that the page shows; `others`: lines wait for another reviewer, none for this."""
+    """Return all contents of the page.
+
+    `others` means that lines wait for another reviewer, but not for this one.
+    """
     state = "line" if look else "learning" if learning else "waiting" if others else "done"
     return {
         "state": state,
@@ -99,7 +102,7 @@ def _line(look: LineView) -> dict[str, Any]:
 
 
 def _pieces(text: str, words: Sequence[Place]) -> dict[str, Any]:
-    """Return the words, what stands before each, and what stands after the last."""
+    """Return the words, the gap before each word, and the text after the last word."""
     ends = [0, *(end for _, end in words)]
     return {
         "words": [visible(text[start:end]) for start, end in words],

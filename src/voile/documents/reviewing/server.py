@@ -1,4 +1,4 @@
-"""The local page's server: on the loopback interface, one for a folder, until it is ended."""
+"""The server of the local page on the loopback interface, one for each folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from voile.documents.reviewing.store import ReviewStore
 from voile.localpage.guard import BrowserGuard
 from voile.localpage.server import listen, open_browser, run_application
 
-OFTEN = 0.2  # seconds between two looks at whether it is to end
+OFTEN = 0.2  # seconds between two checks whether the server must end
 OPENER_FILE = "open-review.html"
 
 
@@ -36,30 +36,31 @@ def serve(
     browser: bool = True,
     notify: Callable[[str], None] = print,
 ) -> None:
-    """Serve the page until a reviewer ends it there, or Ctrl-C does here.
+    """Serve the page until a reviewer ends it, or the user presses Ctrl-C.
 
     Parameters
     ----------
-    purposes : whose lines are read; disagreements on them are adjudicated.
-    reviewers : each gets an address, which works once.
-    types : of identifiers, in the order of the digits that set them.
-    goal : tokens to read in all; 0 for those in the store.
+    purposes : the purposes of the lines to read; disagreements on them are adjudicated.
+    reviewers : the reviewers; each gets an address that works once.
+    types : the types of identifiers, in the order of the digits that set them.
+    goal : the total number of tokens to read; 0 for those in the store.
     prepare : returns the function that learns from the answers and finds the next lines of the
-        first purpose. It runs in a process of its own between batches, and here once at the end.
-    more : called when nothing waits for a reviewer. It adds further lines to the store, and returns
-        whether it did. Earlier answers are then final.
-    port : 0 for one that is free.
-    browser : open the address of the first reviewer.
-    notify : gets the addresses, and descriptions of failures, never a word of the text.
+    first purpose. It runs in its own process between batches, and in this process once at the end.
+    more : called when no line waits for a reviewer. It adds lines to the store, and returns whether
+    it did. Earlier answers are then final.
+    port : the port; 0 for a free port.
+    browser : whether to open the address of the first reviewer.
+    notify : a function that receives the addresses and descriptions of failures, never a word of
+    the text.
 
     Raises
     ------
-    RequestError : another server has this review, or the port is taken.
+    RequestError : another server has this review, or the port is in use.
     """
     with ExitStack() as stack:
         stack.enter_context(hold_lock(store.path.with_suffix(".lock"), _is_served(store.path)))
         counts, batches = LineCounts(store, purposes, goal), None
-        if prepare is not None:  # its process begins before there are threads
+        if prepare is not None:  # start the process before there are threads
             refitting = stack.enter_context(closing(RefitProcess(prepare)))
             batches = ReviewBatches(store, purposes[0], counts, refitting, notify)
         listening = stack.enter_context(closing(listen(port)))

@@ -1,4 +1,4 @@
-"""Lines and answers on disk: one SQLite file, which a process killed at any moment leaves whole."""
+"""Store lines and answers in one SQLite file, which stays whole if the process is killed."""
 
 from __future__ import annotations
 
@@ -48,12 +48,13 @@ AND (SELECT count(*) FROM finals WHERE finals.line = lines.number)
 
 
 class ReviewStore(OwnDatabase):
-    """Lines to read and what reviewers answered.
+    """A store of lines to read, and of the reviewers' answers.
 
-    Each stroke of a key is a row: the line's new look to its reviewer, and whether that is final.
-    The last row of a line and reviewer is valid. To undo is to delete the last stroke.
+    Each key stroke is a row: the line's new state for its reviewer, and whether that is final. The
+    last row of a line and reviewer is valid. An undo deletes the last stroke.
 
-    Guarantee: on a kill at any moment (tested) every stroke that was returned from is there whole.
+    Guarantee: if the process is killed at any moment (tested), every completed stroke is in the
+    file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -62,13 +63,13 @@ class ReviewStore(OwnDatabase):
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, meta: Mapping[str, str]) -> ReviewStore:
-        """Make a store with facts of its own: the notes' fingerprint, the goal.
+        """Create a store with facts: the notes' fingerprint, the goal.
 
         `readers` in `meta` is the number of reviewers who read each line [1].
 
         Raises
         ------
-        RequestError : there is a file already.
+        RequestError : the file already exists.
         """
         if Path(path).exists():
             raise RequestError("holds a review already", where=str(path))
@@ -86,8 +87,8 @@ class ReviewStore(OwnDatabase):
 
         Raises
         ------
-        RequestError : there is none, or it is of another version of voile.
-        DamagedError : the file is damaged, cut short or no store.
+        RequestError : the file does not exist, or is of another version of voile.
+        DamagedError : the file is damaged, cut short or not a store.
         """
         if not Path(path).is_file():
             remedy = "put a backup back, or remove its folder and begin again"
@@ -102,11 +103,11 @@ class ReviewStore(OwnDatabase):
 
     @property
     def meta(self) -> Mapping[str, str]:
-        """The facts that the store was made with."""
+        """The facts of the store."""
         return {str(name): str(value) for name, value in self.run("SELECT * FROM meta")}
 
     def note(self, name: str, value: str) -> None:
-        """Write one fact, in place of the one of that name."""
+        """Write a fact, and replace a fact of the same name."""
         self.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", name, value)
 
     def check_notes(self, fingerprint: str) -> None:
@@ -119,7 +120,7 @@ class ReviewStore(OwnDatabase):
             )
 
     def add(self, lines: Sequence[ReviewLine], *, batch: int) -> list[ReviewLine]:
-        """Add lines to be read in this batch, all or none; return them as numbered here."""
+        """Add lines to this batch, all or none, and return them with their numbers."""
         with self.transaction():
             return [self._add(line, batch) for line in lines]
 
@@ -135,8 +136,8 @@ class ReviewStore(OwnDatabase):
 
         Parameters
         ----------
-        waiting_for : only those that this reviewer may still answer.
-        containing : only those with these characters.
+        waiting_for : only lines that this reviewer may still answer.
+        containing : only lines that contain this text.
         """
         asked = {"purpose": purpose, "batch": batch}
         given = {name: value for name, value in asked.items() if value is not None}
@@ -151,7 +152,7 @@ class ReviewStore(OwnDatabase):
         return self._lines(" AND ".join(where) or "TRUE", *values)
 
     def line(self, number: int) -> ReviewLine:
-        """Return the line of this number, or refuse it."""
+        """Return the line with this number, or raise RequestError."""
         found = self._lines("number = ?", number)
         if not found:
             raise RequestError(f"there is no line {number}", where=str(self.path))
@@ -172,27 +173,28 @@ class ReviewStore(OwnDatabase):
         seconds: float = 0.0,
         final: bool = True,
     ) -> None:
-        """Save a stroke: how a line looks to its reviewer now.
+        """Save a stroke: the current state of a line for its reviewer.
 
         Parameters
         ----------
-        final : the reviewer confirmed; else the line waits on, and looks so when next shown.
+        final : whether the reviewer confirmed. If not, the line continues to wait, and is shown in
+        this state next time.
 
         Raises
         ------
-        RequestError : there is no such line, or the spans are not inside it and apart.
+        RequestError : the line does not exist, or the spans overlap or are outside it.
         """
         self.answer_all(
             [(ReviewAnswer(line, reviewer, _now(), tuple(spans), unsure, seconds), final)]
         )
 
     def answer_all(self, answers: Sequence[tuple[ReviewAnswer, bool]], *, never: str = "") -> None:
-        """Save one stroke that several lines show, the line first on which it was made.
+        """Save one stroke that changes several lines, with the line of the stroke first.
 
         Parameters
         ----------
-        answers : each with whether it is final; of one reviewer.
-        never : a word that the stroke calls harmless everywhere.
+        answers : each answer of one reviewer, and whether it is final.
+        never : a word that the stroke marks as harmless everywhere.
         """
         with self.transaction():
             stroke = int(self.run("SELECT coalesce(max(stroke), 0) + 1 FROM keys")[0][0])
@@ -204,11 +206,11 @@ class ReviewStore(OwnDatabase):
 
     @property
     def never(self) -> frozenset[str]:
-        """The words that reviewers called harmless everywhere, as they were written."""
+        """The words that reviewers marked as harmless everywhere, in their written form."""
         return frozenset(word for (word,) in self.run("SELECT word FROM never"))
 
     def shown_to(self, line: int, reviewer: str) -> ReviewAnswer | None:
-        """Return how a line last looked to a reviewer, final or not; None before any stroke."""
+        """Return the last state of a line for a reviewer, final or not; None before any stroke."""
         sql = "SELECT * FROM keys WHERE line = ? AND reviewer = ? ORDER BY number DESC LIMIT 1"
         rows = self.run(sql, line, reviewer)
         return self._answers(rows)[0] if rows else None
@@ -216,7 +218,7 @@ class ReviewStore(OwnDatabase):
     def next_for(
         self, reviewer: str, purposes: Sequence[str], apart_from: Sequence[int] = ()
     ) -> ReviewLine | None:
-        """Return the first line that a reviewer may answer, others' open lines only at the end."""
+        """Return the first line that a reviewer may answer, with others' open lines last."""
         sql = (
             f"SELECT * FROM lines WHERE purpose IN ({_marks(purposes)}) AND {WAITS}"
             f" ORDER BY number IN ({_marks(apart_from)}), number LIMIT 1"
@@ -227,21 +229,24 @@ class ReviewStore(OwnDatabase):
     def following(
         self, line: ReviewLine, reviewer: str, most: int, apart_from: Sequence[int] = ()
     ) -> list[ReviewLine]:
-        """Return the next lines of a line's purpose that a reviewer may answer, none of others'."""
+        """Return the next lines of a purpose that a reviewer may answer, except `apart_from`."""
         where = f"number > ? AND purpose = ? AND {WAITS} AND number NOT IN ({_marks(apart_from)})"
         sql = f"SELECT * FROM lines WHERE {where} ORDER BY number LIMIT ?"
         values = (line.number, line.purpose, reviewer, self._readers, *apart_from, most)
         return self._as_lines(self.run(sql, *values))
 
     def last_key(self, line: int, reviewer: str) -> int:
-        """Return the number of a reviewer's last stroke on a line, 0 before any; none is reused."""
+        """Return the number of a reviewer's last stroke on a line; 0 before any.
+
+        Numbers are not reused.
+        """
         sql = "SELECT coalesce(max(number), 0) FROM keys WHERE line = ? AND reviewer = ?"
         return int(self.run(sql, line, reviewer)[0][0])
 
     def undo(self, reviewer: str, *, since: int = 0) -> ReviewLine | None:
-        """Delete a reviewer's last stroke; return the line it was made on, None without any.
+        """Delete a reviewer's last stroke, and return its line; None if there is no stroke.
 
-        since : the first batch on whose lines it may have been made.
+        since : the first batch in which strokes can be undone.
         """
         with self.transaction():
             sql = (
@@ -257,7 +262,7 @@ class ReviewStore(OwnDatabase):
             return self.line(line)
 
     def answers(self, *, purpose: str | None = None) -> list[ReviewAnswer]:
-        """Return the answers that hold: the final one of each reviewer for each line, in order."""
+        """Return the final answer of each reviewer for each line, in order."""
         sql = (
             "SELECT finals.* FROM finals JOIN lines ON lines.number = finals.line"
             " WHERE ? IN (purpose, '') ORDER BY finals.number"
@@ -266,7 +271,7 @@ class ReviewStore(OwnDatabase):
 
     @property
     def state(self) -> tuple[int, int, int]:
-        """Something that changes whenever lines are added, or an answer is given or undone."""
+        """A value that changes whenever lines are added, or an answer is given or undone."""
         sql = (
             "SELECT count(*), coalesce(max(number), 0), (SELECT count(*) FROM lines)"
             " FROM keys WHERE final"
@@ -277,7 +282,7 @@ class ReviewStore(OwnDatabase):
     def reviewers(
         self, purposes: Sequence[str], *, batch: int | None = None
     ) -> dict[int, set[str]]:
-        """Return who answered each line, by its number."""
+        """Return the reviewers who answered each line, by the line's number."""
         sql = (
             "SELECT lines.number, finals.reviewer FROM lines"
             " LEFT JOIN finals ON finals.line = lines.number"
@@ -294,7 +299,7 @@ class ReviewStore(OwnDatabase):
         return int(self.run(sql, *purposes, reviewer, self._readers)[0][0])
 
     def pace(self, purposes: Sequence[str], *, longest: float) -> tuple[int, float]:
-        """Count the answers, and add up their seconds, of each at most the longest."""
+        """Count the answers, and sum their seconds, at most `longest` for each answer."""
         sql = (
             "SELECT count(*), coalesce(sum(min(seconds, ?)), 0.0) FROM finals JOIN lines"
             f" ON lines.number = finals.line WHERE purpose IN ({_marks(purposes)})"
@@ -303,7 +308,7 @@ class ReviewStore(OwnDatabase):
         return answers, seconds
 
     def last_batch(self, purpose: str) -> int:
-        """Return the number of the last batch that has lines of a purpose, 0 without any."""
+        """Return the number of the last batch with lines of a purpose; 0 if there is none."""
         sql = "SELECT coalesce(max(batch), 0) FROM lines WHERE purpose = ?"
         return int(self.run(sql, purpose)[0][0])
 

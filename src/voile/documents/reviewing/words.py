@@ -1,4 +1,4 @@
-"""A line in words that a reviewer steps through, and identifiers marked and cleared in it."""
+"""Split a line into words for a reviewer, and mark and clear identifiers in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Place = tuple[int, int]
 
 
 def words_of(text: str, spans: Sequence[ShownSpan] = ()) -> list[Place]:
-    """Return where each word of a line is; a span's ends cut words as well.
+    """Return the offsets of each word of a line; the ends of spans also split words.
 
     >>> words_of("Ana-Luz left", [ShownSpan(0, 2, "NAME")])
     [(0, 2), (2, 3), (3, 4), (4, 7), (8, 12)]
@@ -28,7 +28,7 @@ def words_of(text: str, spans: Sequence[ShownSpan] = ()) -> list[Place]:
 
 
 def mark(text: str, spans: Sequence[ShownSpan], place: Place, label: str) -> tuple[ShownSpan, ...]:
-    """Return the spans with one more, which takes the characters it needs from others.
+    """Return the spans with an additional one, which replaces overlapping parts of others.
 
     >>> mark("Dr Ana Ruiz", [ShownSpan(0, 6, "TITLE")], (3, 11), "NAME")
     (ShownSpan(start=0, end=2, label='TITLE', by='', doubt=0.0), ShownSpan(start=3, end=11, \
@@ -54,13 +54,13 @@ def clear(text: str, spans: Sequence[ShownSpan], place: Place) -> tuple[ShownSpa
 
 
 def label_at(spans: Sequence[ShownSpan], place: Place) -> str | None:
-    """Return the type of the characters, None of those that are in no span or in several."""
+    """Return the type of the span that covers these characters; None if no single span does."""
     over = (one for one in spans if one.start <= place[0] and place[1] <= one.end)
     return next((one.label for one in over), None)
 
 
 def occurrences(text: str, words: Collection[str]) -> Iterator[Place]:
-    """Yield where any of the words stand, as whole words and as they are written."""
+    """Yield the offsets of each occurrence of the words, as whole words with the same case."""
     if words:
         yield from (found.span() for found in _any_of(frozenset(words)).finditer(text))
 

@@ -1,1 +1,1 @@
-"""Where text comes from: documents, corpora, sources, formats."""
+"""Read text: documents, corpora, sources and formats."""

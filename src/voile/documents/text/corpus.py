@@ -29,18 +29,19 @@ class Corpus(DocumentSequence):
         encoding: str | None = None,
         subject: str | None = None,
     ) -> Corpus:
-        """Read all documents of a file, a folder, a pattern or a database's table.
+        """Read all documents of a file, a folder, a file pattern or a database table.
 
         Parameters
         ----------
-        format : a name in `voile.documents.text.formats.FORMATS`; recognised unless given.
-        encoding : of text. Without one it is UTF-8, or the encoding of a byte order mark.
-        subject : the field or column with the document's subject, instead of `subject`.
+        format : a name in `voile.documents.text.formats.FORMATS`; recognised from the files if not
+        given.
+        encoding : the encoding of text. By default UTF-8, or the encoding of a byte order mark.
+        subject : the name of the field or column with a document's subject, if it is not `subject`.
 
         Raises
         ------
-        RequestError : there is no such file or format, or a document's spans are wrong.
-        SourceError : a file is damaged, of another format, or not text; it holds no document.
+        RequestError : the file or format does not exist, or the spans of a document are wrong.
+        SourceError : a file is damaged, of another format, or not text, or contains no document.
         """
         corpus = cls(read_documents(path, format, encoding=encoding, subject=subject))
         if not len(corpus):

@@ -12,7 +12,10 @@ from voile.core.warn import warn
 
 @dataclass(frozen=True, order=True, slots=True)
 class Span:
-    """Characters of a text that identify somebody: `start` to before `end`, and the type."""
+    """A part of a text that identifies a person: the characters from `start` to before `end`.
+
+    `label` is the type of the identifier.
+    """
 
     start: int
     end: int
@@ -21,25 +24,25 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text with its annotations.
+    """A text with its annotations.
 
     Parameters
     ----------
-    text : as it came; every offset counts its Unicode characters.
-    spans : of the identifiers, inside the text and apart from each other; kept in their order.
-    id : names the document in messages.
-    subject : whom it is about; documents without one are subjects of their own, but for
-        copies of a text, which are one.
-    pos : (start, end, tag) of each word whose part of speech is given.
-    annotated : whether identifiers were annotated. Text outside spans is then harmless, except the
-        text of `unknown`.
-    unknown : (start, end) of the characters of which nobody knows whether they identify; apart
-        from each other, kept in their order. Where a span lies over them, the span counts.
+    text : the unchanged text; every offset counts its Unicode characters.
+    spans : the spans of the identifiers, inside the text and disjoint; stored in their order.
+    id : the name of the document in messages.
+    subject : the person that the document is about. A document without a subject is a subject of
+    its own, together with the copies of its text.
+    pos : (start, end, tag) of each word with a known part of speech.
+    annotated : whether identifiers were annotated. If so, text outside the spans is harmless,
+    except the parts in `unknown`.
+    unknown : (start, end) of the parts for which nobody knows whether they identify a person;
+    disjoint, stored in their order. A span takes precedence over an unknown part.
 
     Raises
     ------
-    RequestError : a span or unknown characters are empty, outside the text or over others of their
-        kind. The message contains offsets and no words.
+    RequestError : a span or unknown part is empty, outside the text, or overlaps another of its
+    kind. The message contains offsets and no words.
     """
 
     text: str
@@ -76,10 +79,10 @@ class UnannotatedWarning(UserWarning):
 
 
 def only_annotated(documents: Iterable[Document]) -> list[Document]:
-    """Leave out the documents that are not annotated, and warn of them.
+    """Return the annotated documents, and warn of the others.
 
-    If trained on, they would teach that unmarked identifiers are harmless. Where none is annotated,
-    all are returned, for the caller to refuse.
+    In training, documents without annotations would teach that unmarked identifiers are harmless.
+    If no document is annotated, all are returned, and the caller must refuse them.
     """
     given = list(documents)
     without = [(number, one) for number, one in enumerate(given, 1) if not one.annotated]
@@ -95,11 +98,16 @@ def only_annotated(documents: Iterable[Document]) -> list[Document]:
 
 
 CHARACTERS = 1 << 19
-"""The most characters of documents processed together: their tokens' margins are in memory."""
+"""The most characters of documents to process together, because their tokens' margins are in
+memory.
+"""
 
 
 def in_parts(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield the documents in parts of at most so many characters, or of one document."""
+    """Yield the documents in parts of at most `CHARACTERS` characters.
+
+    A longer document is a part of its own.
+    """
     part: list[Document] = []
     size = 0
     for document in documents:

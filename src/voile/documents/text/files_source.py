@@ -1,4 +1,4 @@
-"""A source of documents that are files of their own, apart from the formats that read them."""
+"""The interface of a source with documents in separate files, independent of their formats."""
 
 from __future__ import annotations
 
@@ -10,18 +10,25 @@ from voile.data.source import Source
 
 
 class FilesSource(Source):
-    """Documents as rows; `unread` gives by their ids why some files could not be read."""
+    """A source in which each document is a row.
+
+    `unread` maps the id of each document that could not be read to the reason.
+    """
 
     unread: dict[str, str]
 
     @property
     @abstractmethod
     def paths(self) -> Mapping[str, Path]:
-        """Where each file is, by the id of the document that it holds, if it holds one."""
+        """The path of each file, by the id of its document, for files that contain one document."""
 
     @abstractmethod
     def with_subjects(self, written: str) -> FilesSource:
-        """Return the same documents, their subjects by the names of their files.
+        """Return the same documents with the subjects that their file names contain.
 
-        Raises RequestError: not one of the files is called so. Warns where some are not.
+        Warns if the pattern does not fit all files.
+
+        Raises
+        ------
+        RequestError : no file name fits the pattern.
         """

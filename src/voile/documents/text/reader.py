@@ -1,4 +1,4 @@
-"""From a source with roles to documents: which are read, which columns leave, which rows do not."""
+"""Convert a source with roles to documents: which rows are read, and which columns are released."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from voile.documents.text.document import Document, Span
 from voile.documents.text.formats.tables import batch_documents, pos_columns, span_columns
 
 BATCH_ROWS = 512
-"""Rows at a time; a row may be a whole book."""
+"""The number of rows in a batch; a row may be a whole book."""
 LONGEST = 20_000_000
-"""Characters of the longest text that is worked on."""
+"""The number of characters of the longest text that is processed."""
 KEPT: tuple[Role, ...] = ("sensitive", "keep")
 UNTREATED: tuple[Role, ...] = ("quasi", "private", "items", "reading", "weight")
 LOST_CHARACTERS = "the character U+FFFD, which stands for characters that were lost in decoding"
 CONTROLS = r"[\x00-\x08\x0e-\x1b\x7f]"
-"""Control characters, which no note means: they are removed, and counted."""
+"""Control characters, which have no meaning in notes: they are removed and counted."""
 _CONTROL = re.compile(CONTROLS)
 
 
 @dataclass(frozen=True)
 class DocumentReader(BriefRepr):
-    """Which rows and columns of a source are read, and how."""
+    """A reader of the rows and columns of a source."""
 
     shows = ("texts",)
 
-    roles: Roles  # of every column
-    hold_out: HoldOut  # who is set aside
+    roles: Roles  # the role of every column
+    hold_out: HoldOut  # the subjects that are held out
 
     @classmethod
     def all_of(cls, roles: Roles) -> DocumentReader:
@@ -49,16 +49,19 @@ class DocumentReader(BriefRepr):
 
     @cached_property
     def texts(self) -> list[str]:
-        """The columns of text."""
+        """The text columns."""
         return self.roles.of("text")
 
     @cached_property
     def pos(self) -> list[str]:
-        """The columns of parts of speech; they never leave, as they reveal where words are."""
+        """The columns of parts of speech.
+
+        They are never released, since they reveal the positions of words.
+        """
         return list(dict.fromkeys(filter(None, pos_columns(self.roles).values())))
 
     def check(self, source: Source, *, annotated: bool = True) -> None:
-        """Refuse roles that do not fit the source, or this kind of data."""
+        """Refuse roles that do not fit the source, or that documents do not support."""
         unread = set() if annotated else set(self.roles.of("label")) - set(source.columns)
         self.roles.check({**source.columns, **dict.fromkeys(unread, pa.null())}, "text")
         span_columns(self.roles, source.schema())
@@ -71,10 +74,10 @@ class DocumentReader(BriefRepr):
             )
 
     def documents(self, batch: pa.RecordBatch, first: int, *, annotated: bool) -> list[Document]:
-        """Return a batch's documents: row after row, and in a row a text column after the other.
+        """Return the documents of a batch, ordered by row and then by text column.
 
-        The texts of a row without a subject are one person's, identified by the texts themselves.
-        So copies of a row are one person, wherever they stand.
+        All texts of a row without a subject belong to one person, identified by a hash of the
+        texts. So all copies of such a row belong to one person.
         """
         if not batch.num_rows:
             return []
@@ -85,7 +88,9 @@ class DocumentReader(BriefRepr):
         return [without_controls(one) for row in rows for one in _of_one(row)]
 
     def read_documents(self, source: Source, *, annotated: bool = True) -> Iterator[Document]:
-        """Yield every document of a source, in order; one for each row and text column.
+        """Yield the documents of a source in order, one for each row and text column.
+
+        Held-out subjects are skipped.
 
         annotated : whether the source has the columns of labels.
         """
@@ -100,7 +105,10 @@ class DocumentReader(BriefRepr):
             first += len(batch)
 
     def _legible(self, batch: pa.RecordBatch, *, annotated: bool) -> pa.RecordBatch:
-        """Take spans and parts of speech away where they, text or subject were lost in decoding."""
+        """Set spans and parts of speech to null in rows where decoding lost characters.
+
+        This applies to characters lost in the text, the subject, the spans or the parts of speech.
+        """
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         gone = {name: has_lost_characters(cells) for name, cells in columns.items()}
         nowhere = np.zeros(len(batch), dtype=np.bool_)
@@ -127,14 +135,14 @@ def _of_one(row: Sequence[Document]) -> Sequence[Document]:
 
 
 def why_unusable(text: str) -> str | None:
-    """Return why a text cannot be worked on; None if it can."""
+    """Return why a text cannot be processed; None if it can."""
     if len(text) > LONGEST:
         return f"a text of more than {LONGEST:,} characters"
     return LOST_CHARACTERS if LOST in text else None
 
 
 def without_controls(document: Document) -> Document:
-    """Return a document without control characters; its spans move with their text."""
+    """Return a document without control characters, with its spans moved accordingly."""
     gone = np.array([one.start() for one in _CONTROL.finditer(document.text)])
     if not len(gone):
         return document
@@ -156,13 +164,13 @@ def without_controls(document: Document) -> Document:
 
 
 def count_controls(column: pa.Array) -> int:
-    """Return how many control characters a column of text contains."""
+    """Return the number of control characters in a text column."""
     found = pc.sum(pc.count_substring_regex(column.cast(pa.large_string()), CONTROLS)).as_py()
     return int(found or 0)
 
 
 def has_lost_characters(column: pa.Array) -> NDArray[np.bool_]:
-    """Return which cells next to a text contain characters that were lost in decoding, (n,)."""
+    """Return which cells contain characters that were lost in decoding, as a mask (n,)."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not pa.types.is_string(kind) and not pa.types.is_large_string(kind):
         return np.zeros(len(column), dtype=np.bool_)
@@ -172,6 +180,6 @@ def has_lost_characters(column: pa.Array) -> NDArray[np.bool_]:
 
 
 def text_hash(text: str, key: bytes) -> int:
-    """Return the keyed number of one text."""
+    """Return the keyed 64-bit hash of a text."""
     digest = hashlib.blake2b(text.encode(errors="surrogatepass"), key=key, digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)

@@ -1,4 +1,4 @@
-"""Sources of text: a corpus of any format as rows, a table as it is."""
+"""Sources of text: a corpus of any format as rows, or an unchanged table."""
 
 from __future__ import annotations
 
@@ -35,30 +35,34 @@ BY_NAME = (
     ".conll", ".bio", ".iob", ".ann", ".xml", ".json", ".docx", ".pdf", ".eml", ".html", ".htm",
     ".xhtml",
 )  # fmt: skip
-"""What ends the names of files that are corpora and nothing else."""
+"""Suffixes of files that are always corpora."""
 BY_CONTENT = (".txt", ".tsv")
 BATCH_CHARACTERS = 16 << 20
 UNREAD = "\N{REPLACEMENT CHARACTER}"
-"""The text of a document that could not be read: no wing works on it, so it is set aside."""
+"""The text of a document that could not be read.
+
+No kind of data processes it, so it is rejected.
+"""
 
 
 def open_source(thing: object, *, table: str | None = None, encoding: str | None = None) -> Source:
-    """Open a corpus as a `CorpusSource`, and all else as the ground floor does.
+    """Open a corpus as a `CorpusSource`, and any other input with `voile.data.open_source`.
 
-    A text of CSV or JSON lines that cannot be decoded has U+FFFD, with a warning: no verb works on
-    it. A file of a corpus that cannot be read is such a text.
+    Text of CSV or JSON lines that cannot be decoded contains U+FFFD, with a warning. No verb
+    processes such a text. A corpus file that cannot be read becomes such a text.
 
     Parameters
     ----------
-    thing : anything that `voile.data.open_source` takes, or documents. Documents are a folder, file
-        or pattern of CoNLL columns, brat, i2b2's XML, JSON or FHIR. They may also be .txt, .docx,
-        .pdf, .eml or HTML files, or several of the unannotated formats. A prefix sets the format:
-        "brat:notes", "conll-sentences:tweets.txt", "presidio:synthetic.jsonl".
-    table : of a database. encoding : of text that is not UTF-8.
+    thing : any input of `voile.data.open_source`, or documents. Documents are a folder, file or
+    pattern of CoNLL columns, brat, i2b2's XML, JSON or FHIR. They may also be .txt, .docx, .pdf,
+    .eml or HTML files, or a mix of the unannotated formats. A prefix sets the format: "brat:notes",
+    "conll-sentences:tweets.txt", "presidio:synthetic.jsonl".
+    table : the table of a database.
+    encoding : the encoding of text that is not UTF-8.
 
     Raises
     ------
-    RequestError : there is no such file, table or format, or a folder contains several formats.
+    RequestError : the file, table or format does not exist, or a folder contains several formats.
     SourceError : a file is empty, damaged, or not text.
     """
     if not isinstance(thing, str | os.PathLike):
@@ -79,7 +83,7 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
 
 
 def _open_table(path: str, table: str | None, encoding: str | None) -> Source:
-    """Open a table; where texts cannot be decoded, a second time, without them."""
+    """Open a table. If some texts cannot be decoded, open it again with replacement characters."""
     try:
         return data.open_source(path, table=table, encoding=encoding)
     except DecodingError as error:
@@ -91,7 +95,7 @@ def _open_table(path: str, table: str | None, encoding: str | None) -> Source:
 
 
 def is_corpus(thing: str | os.PathLike[str]) -> bool:
-    """Return whether a name alone denotes a corpus and no table: a folder, *.conll, brat:*."""
+    """Return whether a name always denotes a corpus: a folder, *.conll, brat:*."""
     path, format = split_format(thing)
     if format is not None:
         return format != TABLE
@@ -100,7 +104,7 @@ def is_corpus(thing: str | os.PathLike[str]) -> bool:
 
 
 def is_mostly_tables(thing: str | os.PathLike[str]) -> bool:
-    """Return whether half of a folder's files or more are tables by their names."""
+    """Return whether at least half of the files in a folder are tables by their names."""
     folder = Path(thing)
     ends = [suffix(one) for one in list_files(folder)] if folder.is_dir() else []
     tables = TABLES.keys() - {*BY_CONTENT, *JSON}
@@ -108,7 +112,10 @@ def is_mostly_tables(thing: str | os.PathLike[str]) -> bool:
 
 
 def split_format(thing: str | os.PathLike[str]) -> tuple[str, str | None]:
-    """Split "format:path"."""
+    """Split "format:path" into the path and the format.
+
+    The format is None without a known prefix.
+    """
     format, mark, path = os.fspath(thing).partition(":")
     return (path, format) if mark and format in FORMATS else (os.fspath(thing), None)
 
@@ -118,10 +125,11 @@ def _may_be_corpus(thing: str | os.PathLike[str]) -> bool:
 
 
 class CorpusSource(FilesSource):
-    """Documents as rows: id, subject, text, spans and pos, the last two as JSON; null for none.
+    """A source with one row for each document: id, subject, text, spans and pos.
 
-    The columns are the same for every format. A file that cannot be read is a row whose text is
-    `UNREAD`, and `unread` gives the reason by its id; wrong spans are refused. Memory: a batch.
+    The columns are the same for every format. Spans and pos are JSON text, or null if there are
+    none. A file that cannot be read becomes a row with the text `UNREAD`, and `unread` maps its id
+    to the reason. Wrong spans are refused. Memory: one batch.
     """
 
     def __init__(
@@ -175,9 +183,9 @@ class CorpusSource(FilesSource):
         count = 0
 
         def aside(name: str, why: RequestError) -> None:
-            """Put a row in the place of a file that cannot be read; wrong annotations are refused.
+            """Add a row for a file that cannot be read, and refuse wrong annotations.
 
-            The file's name may be a person's: the warning counts instead.
+            The file name may contain a person's name, so the warning contains a position instead.
             """
             if not isinstance(why, SourceError) or isinstance(why, AnnotationError):
                 raise why
@@ -205,7 +213,7 @@ class CorpusSource(FilesSource):
         return {one.name: one.path for one in named_files(self.path, FORMATS[self.kind])}
 
     def fingerprint(self) -> str:
-        """Hash the files' own hashes, by name."""
+        """Return a hash of the files' own hashes, ordered by name."""
         return sha256("".join(map(hash_file, self._files())).encode()).hexdigest()
 
     def _files(self) -> list[Path]:

@@ -1,8 +1,8 @@
 """Proofs about a sanitiser and its attacker: Lemmas 1-4 and Theorems 1-6.
 
 Source: Li, Vorobeychik, Li, Malin, *An Iterative Classification Scheme for Sanitizing Large-Scale
-Datasets*, 2016. Each function checks its conditions, those that the print leaves out as well. It
-returns a `TheoryBound`, with the reason if the bound does not apply or is vacuous.
+Datasets*, 2016. Each function checks the conditions of its result, including conditions that the
+paper omits. It returns a `TheoryBound`, with the reason if the bound does not apply or is vacuous.
 """
 
 from voile.documents.theory.bound import TheoryBound

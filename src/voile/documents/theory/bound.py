@@ -1,4 +1,4 @@
-"""A lemma or a theorem, applied to a run's own numbers."""
+"""A lemma or a theorem, applied to the numbers of a run."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _HOLDS = {"<=": le, ">=": ge, "=": eq}
 
 @dataclass(frozen=True, slots=True)
 class TheoryBound:
-    """A statement about one number of the run: `observed` `relation` `value`."""
+    """A statement about one number of a run: `observed` `relation` `value`."""
 
     name: str  # "Theorem 3"
-    statement: str  # what it says, in the paper's symbols
-    relation: Relation  # of the observed number to the bound
-    value: Fraction | None = None  # the bound; None where it does not apply, or needs none
-    observed: Fraction | None = None  # the run's own number; None where it has none
+    statement: str  # the claim, in the symbols of the paper
+    relation: Relation  # the relation of the observed number to the bound
+    value: Fraction | None = None  # the bound; None if it does not apply, or needs no number
+    observed: Fraction | None = None  # the number of the run; None if there is none
     applies: bool = True  # whether all conditions hold
-    vacuous: bool = False  # whether it says no more than is known without it
-    # why it does not apply, is vacuous or needs no numbers, in words; symbols stand in brackets
+    vacuous: bool = False  # whether the bound adds nothing to known facts
+    # the reason if it does not apply, is vacuous or needs no numbers; symbols are in brackets
     reason: str = ""
 
     @property
     def holds(self) -> bool | None:
-        """Whether the run's number keeps to it; None where it does not apply."""
+        """Whether the number of the run satisfies the bound; None if the bound does not apply."""
         if not self.applies:
             return None
         if self.value is None or self.observed is None:
@@ -54,5 +54,5 @@ class TheoryBound:
 
 
 def first_failure(conditions: Iterable[tuple[bool, str]]) -> str | None:
-    """Return the reason that stands with the first condition that does not hold."""
+    """Return the reason of the first condition that does not hold."""
     return next((reason for holds, reason in conditions if not holds), None)

@@ -1,4 +1,4 @@
-"""The counts of a classifier's decisions on tokens with known truth."""
+"""Counts of a classifier's decisions on tokens with known truth."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from voile.core.errors import RequestError
 
 @dataclass(frozen=True, slots=True)
 class TokenConfusion:
-    """A classifier's tokens: called an identifier or harmless, and rightly so or not.
+    """The confusion matrix of a classifier's decisions on tokens.
 
-    Tokens that were removed before are in none of them.
+    Tokens that earlier passes removed are not counted.
     """
 
-    tp: int  # identifiers that it finds
-    fp: int  # harmless tokens that it takes for identifiers
-    tn: int  # harmless tokens that it lets pass
-    fn: int  # identifiers that it misses
+    tp: int  # identifiers that the classifier finds
+    fp: int  # harmless tokens that the classifier marks
+    tn: int  # harmless tokens that the classifier does not mark
+    fn: int  # identifiers that the classifier misses
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            # plain integers: NumPy's overflow inside a Fraction
+            # convert to plain integers, since NumPy integers overflow inside a Fraction
             number = index(getattr(self, field.name))
             if number < 0:
                 raise RequestError(f"the count {field.name} is {number}, and must be 0 or more")
@@ -32,32 +32,32 @@ class TokenConfusion:
 
     @property
     def n(self) -> int:
-        """All tokens."""
+        """The number of all tokens."""
         return self.tp + self.fp + self.tn + self.fn
 
     @property
     def identifiers(self) -> int:
-        """The paper's alpha n."""
+        """The number of identifiers, alpha n in the paper."""
         return self.tp + self.fn
 
     @property
     def harmless(self) -> int:
-        """The paper's (1 - alpha) n."""
+        """The number of harmless tokens, (1 - alpha) n in the paper."""
         return self.fp + self.tn
 
     @property
     def alpha(self) -> Fraction:
-        """The share of identifiers; 0 where there are no tokens."""
+        """The share of identifiers; 0 if there are no tokens."""
         return Fraction(self.identifiers, max(self.n, 1))
 
     @property
     def positives(self) -> int:
-        """Tokens called identifiers."""
+        """The number of tokens that the classifier marks as identifiers."""
         return self.tp + self.fp
 
     @property
     def negatives(self) -> int:
-        """Tokens called harmless."""
+        """The number of tokens that the classifier does not mark."""
         return self.fn + self.tn
 
 

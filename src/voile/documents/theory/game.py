@@ -1,4 +1,4 @@
-"""The game: the publisher's loss, the attacker's gain, and the point where the publisher stops."""
+"""The game of publisher and attacker: the loss, the gain, and the publisher's stopping point."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def change(added: TokenConfusion, miss_cost: float | Fraction) -> Fraction:
 
 
 def cost_by_type(missed: Sequence[int], lost: int, costs: Sequence[float | Fraction]) -> Fraction:
-    """Return T(H) where each type of identifier has its own L/C."""
+    """Return T(H) if each type of identifier has its own L/C."""
     return lost + _worth(missed, costs)
 
 
 def change_by_type(found: Sequence[int], lost: int, costs: Sequence[float | Fraction]) -> Fraction:
-    """Return T(H and h) - T(H) where each type of identifier has its own L/C."""
+    """Return T(H and h) - T(H) if each type of identifier has its own L/C."""
     return lost - _worth(found, costs)
 
 
@@ -37,8 +37,8 @@ def _worth(identifiers: Sequence[int], costs: Sequence[float | Fraction]) -> Fra
 def is_local_optimum(attacker: TokenConfusion, miss_cost: float | Fraction) -> bool:
     """Return whether adding the attacker's own classifier h_A does not lower T (Definition 4.1).
 
-    With several types, each at its own L/C, T changes by FP_A less the sum of L/C TP_A. A local
-    optimum for that sum is one for the smallest L/C as well. Give this smallest ratio.
+    With several types, each with its own L/C, T changes by FP_A minus the sum of L/C TP_A. A local
+    optimum for that sum is also one for the smallest L/C. Pass this smallest ratio.
     """
     published = cost(missed=attacker.identifiers, lost=0, miss_cost=miss_cost)
     without_positives = cost(missed=attacker.fn, lost=attacker.fp, miss_cost=miss_cost)
@@ -51,10 +51,10 @@ def utility(
     miss_cost: float | Fraction = 1,
     first: Literal["positives", "negatives", "random"] = "positives",
 ) -> Fraction:
-    """Return an attacker's expected gain, L for each identifier inspected (eq. 1).
+    """Return the expected gain of an attacker, L for each identifier inspected (eq. 1).
 
-    By default predicted identifiers are inspected first. The others follow if inspections are left.
-    The order within both groups is random.
+    By default the attacker inspects predicted identifiers first, and then the other tokens. The
+    order within both groups is random.
     """
     if not 0 <= inspections <= attacker.n:
         raise RequestError(

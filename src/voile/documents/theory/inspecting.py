@@ -1,7 +1,8 @@
-"""The gain from a classifier for an attacker who inspects B tokens: Lemmas 2 and 3, Theorem 4.
+"""The attacker's gain from a classifier, with B inspections: Lemmas 2 and 3, Theorem 4.
 
-U* is her expected gain if she inspects predicted identifiers first, and U if she inspects at
-random. All three results take B from TP_A + FP_A up to n. The print leaves out this upper limit.
+U* is the expected gain if the attacker inspects predicted identifiers first. U is the expected gain
+with inspections at random. All three results require B from TP_A + FP_A to n. The paper omits this
+upper limit.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ def lemma_3(attacker: TokenConfusion, inspections: int) -> TheoryBound:
 def theorem_4(
     attacker: TokenConfusion, inspections: int, miss_cost: float | Fraction
 ) -> TheoryBound:
-    """Bound U*/U at a local optimum (Theorem 4), where TP_A is at least 1.
+    """Bound U*/U at a local optimum (Theorem 4), if TP_A is at least 1.
 
-    The print leaves the last condition out; without it U* may be less than U, or U be 0.
+    The paper omits the last condition. Without it, U* may be less than U, or U may be 0.
     """
     name, statement = "Theorem 4", "U*/U <= ((1 - alpha) n + 1) / (1 + L/C)"
     failure = None if is_local_optimum(attacker, miss_cost) else NO_OPTIMUM
@@ -53,12 +54,13 @@ def theorem_4(
 def most_gained(
     name: str, statement: str, attacker: TokenConfusion, inspections: int, least: Fraction
 ) -> TheoryBound:
-    """Bound U*/U where FP_A / TP_A is at least `least`."""
+    """Bound U*/U if FP_A / TP_A is at least `least`."""
     failure = _not_worth_prioritising(attacker, inspections) or _no_gain(attacker)
     if failure:
         return TheoryBound(name, statement, "<=", applies=False, reason=failure)
     value = (attacker.harmless + 1) / (1 + least)
-    without = Fraction(attacker.n, attacker.identifiers)  # every inspection finds one, at best
+    # at best, every inspection finds an identifier
+    without = Fraction(attacker.n, attacker.identifiers)
     return TheoryBound(
         name,
         statement,
@@ -71,7 +73,7 @@ def most_gained(
 
 
 def gain(attacker: TokenConfusion, inspections: int) -> Fraction:
-    """Return U*/U, for an attacker who finds something and inspects at least once.
+    """Return U*/U for an attacker who finds an identifier and inspects at least once.
 
     Example 1 of the paper, printed as 1.11:
 
@@ -82,7 +84,7 @@ def gain(attacker: TokenConfusion, inspections: int) -> Fraction:
 
 
 def _not_worth_prioritising(attacker: TokenConfusion, inspections: int) -> str | None:
-    """Say which condition of Lemma 2 does not hold."""
+    """Return the first condition of Lemma 2 that fails."""
     rich = attacker.tp * attacker.tn >= attacker.fp * attacker.fn
     return first_failure(
         [

@@ -1,4 +1,4 @@
-"""The worth of a local optimum: Lemma 1, Theorems 1, 2 and 3."""
+"""The value of a local optimum: Lemma 1, Theorems 1, 2 and 3."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ NO_OPTIMUM = "adding the attacker's classifier would cost less (P is not a local
 def lemma_1(
     found: Sequence[int], lost: Sequence[int], missed: tuple[int, int], gone: tuple[int, int]
 ) -> tuple[TheoryBound, TheoryBound]:
-    """Compare the removals of classifiers, one after the other, with the tokens left (Lemma 1).
+    """Compare the removals of successive classifiers with the remaining tokens (Lemma 1).
 
     `found` and `lost` are TP(h, P(H)) and FP(h, P(H)) of each classifier. `missed` is FN(H) before
-    the first and after the last, and `gone` is FP(H). The result has both parts of the lemma,
-    summed over the classifiers.
+    the first and after the last classifier, and `gone` is FP(H) at the same points. The result
+    contains both parts of the lemma, summed over the classifiers.
     """
     return (
         TheoryBound(
@@ -43,9 +43,9 @@ def lemma_1(
 def theorem_1(changes: Sequence[Fraction], tokens: int, identifiers: int) -> TheoryBound:
     """Bound the iterations of GreedySanitize by the tokens of the training data (Theorem 1).
 
-    `changes` are those of T, one for each classifier added; one more iteration ended the loop. The
-    print leaves out that some token must be harmless. If all tokens are identifiers and each pass
-    finds one, the iteration that finds nothing is the |X| + 1st.
+    `changes` are the changes of T, one for each added classifier; one more iteration ended the
+    loop. The paper omits that some token must be harmless. Suppose that all tokens are identifiers
+    and each pass finds one. Then the iteration without a find is number |X| + 1.
     """
     name, statement = "Theorem 1", "Algorithm 1 ends after at most |X| iterations"
     worthless = (number for number, one in enumerate(changes, start=1) if one >= 0)
@@ -64,9 +64,9 @@ def theorem_1(changes: Sequence[Fraction], tokens: int, identifiers: int) -> The
 
 
 def theorem_2(attacker: TokenConfusion, miss_cost: float | Fraction) -> TheoryBound:
-    """Compare FP_A / TP_A with L/C: P is a local optimum where the bound holds (Theorem 2).
+    """Compare FP_A / TP_A with L/C: P is a local optimum if the bound holds (Theorem 2).
 
-    Proof: by Lemma 1, C FP_A - L TP_A >= 0; divide by C TP_A where that is not 0.
+    Proof: by Lemma 1, C FP_A - L TP_A >= 0; divide by C TP_A if that is not 0.
     """
     name, statement = "Theorem 2", "a local optimum iff TP_A = 0 or FP_A / TP_A >= L/C"
     if not attacker.tp:
@@ -79,8 +79,8 @@ def theorem_2(attacker: TokenConfusion, miss_cost: float | Fraction) -> TheoryBo
 def theorem_3(attacker: TokenConfusion, miss_cost: float | Fraction) -> TheoryBound:
     """Bound the identifiers that the attacker's classifier finds (Theorem 3).
 
-    Proof: L TP_A <= C FP_A <= C (1 - alpha) n. Below 1 it means none: so where L/C is more than
-    (1 - alpha) n.
+    Proof: L TP_A <= C FP_A <= C (1 - alpha) n. A bound below 1 means no identifiers. This is the
+    case if L/C is more than (1 - alpha) n.
     """
     name, statement = "Theorem 3", "TP_A <= C/L (1 - alpha) n"
     if not is_local_optimum(attacker, miss_cost):
@@ -89,7 +89,7 @@ def theorem_3(attacker: TokenConfusion, miss_cost: float | Fraction) -> TheoryBo
 
 
 def most_found(name: str, statement: str, attacker: TokenConfusion, least: Fraction) -> TheoryBound:
-    """Bound TP_A where FP_A / TP_A is at least `least`."""
+    """Bound TP_A if FP_A / TP_A is at least `least`."""
     value = attacker.harmless / least
     vacuous = value >= attacker.identifiers
     return TheoryBound(

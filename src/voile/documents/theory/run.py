@@ -1,4 +1,4 @@
-"""All results of the theory for one run."""
+"""Apply all results of the theory to one run."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ def bounds_of_run(
     within: float | Fraction | None = None,
 ) -> tuple[TheoryBound, ...]:
     """Return Theorems 2-4 and Lemmas 2-3 for the published text, and 4-6 from its training data.
+
+    The results from training data need both `training` and `within`.
 
     >>> for bound in bounds_of_run(TokenConfusion(tp=2, fp=6, tn=91, fn=1), 10, miss_cost=3):
     ...     print(bound)

@@ -1,11 +1,14 @@
-"""From the training data to the published text: lambda of eq. 5, Lemma 4, Theorems 5 and 6.
+"""Extend results from the training data to the published text: Lemma 4, Theorems 5 and 6.
 
-The publisher sees a local optimum on m training tokens. Let these be drawn independently from the
-law that P follows. Compare the error share of the last classifier there with that of the attacker's
-on P. The first is above the second by at most lambda, with probability 1 - delta. Tokens of one
-document are not independent: with few documents, read m as the number of documents. The paper takes
-P to be so large that it stands for its law, and of m tokens (its footnote 2). In shares, as here,
-the proof needs only the first of these two.
+The publisher sees a local optimum on m training tokens. Assume that these are drawn independently
+from the distribution that P follows. Compare the error rate of the last classifier on them with
+that of the attacker's classifier on P. With probability 1 - delta, the first exceeds the second by
+at most lambda (eq. 5).
+
+Tokens of one document are not independent. With few documents, use the number of documents for m.
+The paper assumes that P is so large that it represents its distribution, and that it has m tokens
+(its footnote 2). The functions here use rates, so their proofs need only the first of these two
+assumptions.
 """
 
 from __future__ import annotations
@@ -24,8 +27,8 @@ from voile.documents.theory.optimum import NOTHING_FOUND, most_found
 def deviation(delta: float, m: int, dimension: int) -> float:
     """Return lambda(delta, m) for classifiers of VC dimension v (eq. 5).
 
-    sqrt(41 / m (v ln(2 e m / v) + ln(4 / delta))), as printed; infinite where m < v, for which the
-    inequality behind it says nothing.
+    The value is sqrt(41 / m (v ln(2 e m / v) + ln(4 / delta))), as printed. It is infinite if m <
+    v, since the inequality behind it then makes no statement.
     """
     refuse_outside(delta, m, dimension, "dimension")
     if m < dimension:
@@ -49,9 +52,10 @@ def lemma_4(
 ) -> TheoryBound:
     """Bound FP_A / TP_A on P from below, by the training data (Lemma 4).
 
-    p, q, s and r are the tightest that the counts allow: FP^ = p FN^, TP^ = q m, FP_A = s FN_A,
-    TP_A = r TN_A. The print has TP^ >= q TN^, but its proof uses TP^ >= q m, and the bound is
-    false without. It needs TP_A >= 1 as well, and FP_A >= 1, without which there is no s.
+    p, q, s and r are the tightest values that the counts allow: FP^ = p FN^, TP^ = q m, FP_A = s
+    FN_A, TP_A = r TN_A. The paper prints TP^ >= q TN^, but its proof uses TP^ >= q m, and the bound
+    is false without it. The bound also requires TP_A >= 1, and FP_A >= 1, since otherwise s does
+    not exist.
     """
     name = "Lemma 4"
     statement = "FP_A / TP_A >= ((1 + 1/p) q L/C - lambda) / ((1 + 1/s) r)"
@@ -86,7 +90,7 @@ def lemma_4(
 
 
 def theorem_5(attacker: TokenConfusion, ratio: TheoryBound) -> TheoryBound:
-    """Bound the finds of the attacker's classifier, as Theorem 3, by Lemma 4 (Theorem 5)."""
+    """Bound the finds of the attacker's classifier like Theorem 3, but with Lemma 4 (Theorem 5)."""
     name = "Theorem 5"
     statement = "TP_A <= r (1 + 1/s) (1 - alpha) n / ((1 + 1/p) q L/C - lambda)"
     if ratio.value is None:
@@ -95,7 +99,7 @@ def theorem_5(attacker: TokenConfusion, ratio: TheoryBound) -> TheoryBound:
 
 
 def theorem_6(attacker: TokenConfusion, inspections: int, ratio: TheoryBound) -> TheoryBound:
-    """Bound U*/U, as Theorem 4, by Lemma 4 (Theorem 6)."""
+    """Bound U*/U like Theorem 4, but with Lemma 4 (Theorem 6)."""
     name = "Theorem 6"
     statement = "U*/U <= ((1 - alpha) n + 1) r (1 + 1/s) / (r (1 + 1/s) + (1 + 1/p) q L/C - lambda)"
     if ratio.value is None:

@@ -1,1 +1,1 @@
-"""From text to a classifier's input: tokens with offsets, their attributes, sparse features."""
+"""Turn text into the input of a classifier: tokens with offsets, attributes and sparse features."""

@@ -1,4 +1,6 @@
-"""The attributes of a token's form: the word, its morphology, its shape, and lists that hold it."""
+"""Attributes of a token's form: the word, affixes, the shape, and the gazetteers that contain
+it.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,22 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 WORD, AFFIX, SHAPE = 1, 2, 4
-"""Kinds of attributes; a view takes some of them."""
+"""The kinds of attributes, as bits. Each block of features takes some of them."""
 
 MARK = "mark"
 CLASSES = ("mark", "X", "Xx", "x", "0", "mixed", "other")
-"""Attributes of tokens, by the look of their forms."""
+"""The classes of tokens, by the shape of their forms."""
 NO_WORD, SMALL, CAPITAL, CAPITALS = range(4)
-"""How a form is written."""
+"""The case of a form."""
 AFFIXES = 4
 _RUNS = re.compile(r"(.)\1+")
 
 
 def attributes_of(form: str, listed: Mapping[str, Sequence[str]]) -> list[tuple[int, str]]:
-    """Return a form's attributes, each with its kind; `listed` are each word's gazetteers."""
+    """Return the attributes of a form, each with its kind.
+
+    `listed` maps a word in lower case to the names of the gazetteers that contain it.
+    """
     if is_mark(form):
         return [(WORD | SHAPE, MARK), (WORD | SHAPE, f"mark={form[1:-1]}")]
     word, shape, letters = form.lower(), shape_of(form), form.isalpha()
@@ -52,7 +57,7 @@ def is_mark(form: str) -> bool:
 
 
 class _CharacterShapes(dict[int, str]):
-    """What stands for each character in a shape; looked up once."""
+    """A cache of the symbol that represents each character in a shape."""
 
     def __missing__(self, point: int) -> str:
         c = chr(point)
@@ -64,7 +69,10 @@ _SHAPES = _CharacterShapes()
 
 
 def shape_of(form: str) -> str:
-    """Return a form with capitals, letters and digits made alike; long ones cut."""
+    """Return the shape of a form: X for capitals, x for other letters, 0 for digits.
+
+    Only the first 12 characters count. Other characters stay as they are.
+    """
     return form[:12].translate(_SHAPES)
 
 
@@ -74,5 +82,5 @@ def _short(shape: str) -> str:
 
 
 def _digits(word: str) -> str:
-    """Write short numbers as they are, longer ones by their length alone."""
+    """Replace each digit of a word by 0 if the word has more than two digits."""
     return re.sub(r"\d", "0", word) if sum(c.isdigit() for c in word) > 2 else word

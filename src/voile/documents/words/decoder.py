@@ -1,4 +1,7 @@
-"""The spans of least expected cost: whole units of one type, within a line and a sentence."""
+"""Decode probabilities into the spans of least expected cost.
+
+A span consists of whole units, has one type, and stays within a line and a sentence.
+"""
 
 from __future__ import annotations
 
@@ -31,22 +34,25 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 OPENING = 0.3
-"""Cost of a span by itself, in harmless tokens: one long span is better than two short ones."""
+"""The cost of opening a span, in harmless tokens.
+
+It makes one long span better than two short ones.
+"""
 SIGN = 0.2
-"""Further cost of a sign within a span."""
+"""The additional cost of each sign within a span."""
 
 
 def join_tokens(tokens: TextTokens) -> Bools:
-    """Return which tokens belong to the unit of the token before, (n,).
+    """Return whether each token belongs to the same unit as the token before it, as a mask (n,).
 
     A unit is a run of words that signs join without blanks. Examples are a date in figures, a
-    double name, the initials J.R., or an address on a network. A possessive s is no part of it.
+    double name, the initials J.R., or a network address. A possessive s is not part of the unit.
     """
     return _join(tokens.known.looks[tokens.form], tokens.gap)
 
 
 def unit_places(tokens: TextTokens) -> Iterator[list[tuple[int, int]]]:
-    """Yield for each text the (start, end) of its units of several tokens, in order and apart."""
+    """Yield for each text the (start, end) of its units of several tokens, ordered and disjoint."""
     joined = join_tokens(tokens)
     inside = np.flatnonzero(joined & ~np.append(joined[1:], False))  # the last token of each
     first = np.maximum.accumulate(np.where(joined, -1, np.arange(len(joined))))[inside]
@@ -59,32 +65,33 @@ def unit_places(tokens: TextTokens) -> Iterator[list[tuple[int, int]]]:
 def decode_types(
     tokens: TextTokens, probabilities: Floats, costs: Floats, left: Bools | None = None
 ) -> tuple[NDArray[np.int16], Floats]:
-    """Return each token's type and the probability of its unit to identify.
+    """Return the type of each token, and the probability that its unit identifies a person.
 
     The removals minimise the expected cost:
 
     - `costs` for each identifier that stays;
-    - one for each token that is removed and is not of its span's type;
+    - 1 for each removed token that is not of its span's type;
     - `OPENING` for each span, and `SIGN` for each sign.
 
-    A unit stays or goes as a whole, by the highest probability of its parts. A span ends at a line
-    break, at the end of a sentence, or at a guarded word. It begins and ends with a word.
+    A unit stays or is removed as a whole. Its probability is the highest one of its tokens. A span
+    ends at a line break, at the end of a sentence, or before a guarded word. It begins and ends
+    with a word.
 
     Parameters
     ----------
-    probabilities : (n, T) of each token to be of each type; rows sum to at most 1.
-    costs : (T,) harmless tokens that a missed identifier of each type is worth.
-    left : (n,) the tokens that an earlier pass has not removed; None for all. Others stay as
-        they are.
+    probabilities : (n, T), the probability that each token is of each type; rows sum to at most 1.
+    costs : (T,), the cost of missing an identifier of each type, in harmless tokens.
+    left : (n,), a mask of the tokens that an earlier pass has not removed; None for all. The other
+    tokens get type 0.
 
     Returns
     -------
-    types : (n,) 0 where a token stays, else its type from 1 to T.
-    chances : (n,) the probability that the token's unit identifies somebody.
+    types : (n,), 0 where a token stays, else its type from 1 to T.
+    chances : (n,), the probability that the token's unit identifies a person.
 
     Raises
     ------
-    ValueError : the probabilities are not of these tokens and costs.
+    ValueError : the shape of `probabilities` does not fit the tokens and costs.
 
     Guarantee: the least expected cost over all sets of such spans (a test compares it with all
     sets). Cost: O(n T).
@@ -164,14 +171,18 @@ def _decode(
     after_initial: Bools,
     costs: Floats,
 ) -> NDArray[np.int16]:
-    """Find the path of least cost; states: 0 stays, 1 to T in a span, T + 1 to 2 T after a sign."""
+    """Find the path of least cost, and return its types.
+
+    State 0 means that a token stays. States 1 to T are inside a span, and T + 1 to 2 T are inside a
+    span after a sign.
+    """
     n, kinds = units.shape
     states = 2 * kinds + 1
     before, now = np.full(states, np.inf), np.empty(states)
     before[0] = 0.0
     back = np.zeros((n, states), np.int16)
     for i in range(n):
-        if breaks[i]:  # no span goes on
+        if breaks[i]:  # no span continues
             best = 0
             for t in range(1, kinds + 1):
                 if before[t] < before[best]:

@@ -1,10 +1,12 @@
 """Sparse features of tokens, gathered from tables of their forms.
 
-A *channel* gives each token a number, and each number its attributes. These are words, their
-places, the shapes around them, parts of speech, and hints of a classifier from elsewhere. A *view*
-looks from a token at a channel. A *column* is an attribute seen in a view. Strings are touched once
-for each distinct form. All else is gathered by numbers, which makes a committee of many classifiers
-about as fast as one.
+A *channel* gives each token a number, and each number its attributes. The channels are words,
+places, the shapes around a token, parts of speech, and the hints of an external classifier. A
+*view* maps each token to the position of another token, such as the one before. A *column* is an
+attribute seen in a view.
+
+Strings are processed once for each distinct form. Everything else is gathered by numbers, so a
+committee of many classifiers takes about as long as one classifier.
 """
 
 from __future__ import annotations
@@ -55,10 +57,10 @@ BLOCKS: tuple[tuple[str, str, int], ...] = (
     ("hints", "before", ALL),
     ("hints", "after", ALL),
 )
-"""The blocks of features: the channel, the view, and the kinds of attributes taken."""
+"""The blocks of features: the channel, the view, and the kinds of attributes used."""
 
 NAMED = (2, 3, 5, 6)
-"""The classes, from 1, that are looked up elsewhere in their document."""
+"""The classes, numbered from 1, of the forms that are looked up elsewhere in their document."""
 MOST_REPEATS = 4
 PLACES = 4 * 2 * (MOST_REPEATS + 1)
 SHAPES = (len(CLASSES) + 1) ** 3
@@ -66,9 +68,9 @@ SHAPES = (len(CLASSES) + 1) ** 3
 
 @dataclass(frozen=True, eq=False)
 class FeatureSpace(BriefRepr):
-    """The columns that a fit keeps."""
+    """The columns of features that a fit keeps."""
 
-    # of words, in the order of their numbers; they hold words of the text
+    # attributes of words, in the order of their numbers; they contain words of the text
     attributes: tuple[str, ...]
     tags: tuple[str, ...]  # parts of speech, in the order of their numbers
     columns: NDArray[np.int64]  # (c,) sorted keys of the columns kept: block * stride + attribute
@@ -81,7 +83,7 @@ class FeatureSpace(BriefRepr):
 
     @cached_property
     def gazetteer_names(self) -> dict[str, list[str]]:
-        """Each listed word's gazetteers, in their order."""
+        """The names of the gazetteers that contain each listed word, in order."""
         found: dict[str, list[str]] = {}
         for name, words in self.lists.items():
             for word in words:
@@ -96,12 +98,12 @@ class FeatureSpace(BriefRepr):
 
     @property
     def stride(self) -> int:
-        """How far the keys of two blocks lie apart."""
+        """The distance between the first keys of two successive blocks."""
         return max(len(self.attributes), len(self.tags), SHAPES, PLACES)
 
     @cached_property
     def by_block(self) -> list[Ints]:
-        """Each block's columns, by the attributes of its channel; NOWHERE if it is not kept."""
+        """The column of each attribute, for each block. It is NOWHERE if the column is not kept."""
         sizes = [channel_size(channel, self) for channel, _, _ in BLOCKS]
         return [self._column(block, size) for block, size in enumerate(sizes)]
 
@@ -123,8 +125,9 @@ class FeatureSpace(BriefRepr):
         lists: Mapping[str, frozenset[str]] | None = None,
         least: int = 2,
     ) -> FeatureSpace:
-        """Keep the columns that at least `least` (1 or 2) of the tokens' subjects, (n,), have, and
-        of marks.
+        """Keep the columns that occur with at least `least` (1 or 2) subjects.
+
+        `subjects`, of shape (n,), is the subject of each token. Columns of marks are always kept.
         """
         lists, marks = lists or {}, frozenset(marks)
         tokens.known.number(sorted(marks))
@@ -149,7 +152,7 @@ class FeatureSpace(BriefRepr):
         return everything._only(keys)
 
     def keep(self, kept: NDArray[np.bool_]) -> FeatureSpace:
-        """Return the space of the columns, (c,), that are kept."""
+        """Return the feature space with only the kept columns. `kept` is a mask of shape (c,)."""
         block, number = np.divmod(self.columns[kept], self.stride)
         return self._only([(n, number[block == n]) for n in range(len(BLOCKS))])
 
@@ -179,7 +182,10 @@ def _tags(tokens: TextTokens) -> tuple[str, ...]:
 
 
 class FeatureExtractor:
-    """Gives tokens their features, looking at each form once; `known` grows with every batch."""
+    """An extractor of the features of tokens, which processes each form once.
+
+    `known` grows with every batch.
+    """
 
     def __init__(self, space: FeatureSpace, known: TokenNumbers) -> None:
         self.space, self.known = space, known
@@ -192,7 +198,7 @@ class FeatureExtractor:
         return TokenFeatures(self, tokens)
 
     def learn(self) -> None:
-        """Look at the forms that are new."""
+        """Compute the attributes and the class of each new form."""
         new = [unbracket(form, self.space.marks) for form in self.known.since(len(self.classes))]
         if new:
             numbers, listed = self.space.numbers, self.space.gazetteer_names
@@ -208,18 +214,18 @@ class FeatureExtractor:
             self.classes = np.concatenate([self.classes, classes])
 
     def table(self, channel: str) -> sp.csr_array:
-        """Return the attributes of each number of a channel, (numbers, attributes) of 0 and 1."""
+        """Return a channel's attributes, a 0/1 table of shape (numbers, attributes)."""
         return self.rows(0) if channel == "words" else _identity(channel_size(channel, self.space))
 
     def rows(self, start: int) -> sp.csr_array:
-        """Return the attributes of the forms from number `start` on."""
+        """Return the attributes of the forms with the numbers `start` and higher."""
         indptr = self._indptr[start:] - self._indptr[start]
         return _table(self._indices[self._indptr[start] :], indptr, len(self.space.attributes))
 
 
 @dataclass(frozen=True, eq=False)
 class TokenFeatures:
-    """The features seen from each of n tokens."""
+    """The features of n tokens, seen from each token."""
 
     extractor: FeatureExtractor
     tokens: TextTokens
@@ -270,18 +276,21 @@ class TokenFeatures:
         return np.where(view >= 0, numbers[view], np.int32(nothing)).astype(np.int32)
 
     def numbers(self, block: int) -> Ints:
-        """Return each token's number in a block: a number of its channel or NOWHERE, (n,)."""
+        """Return the number of its channel that each token sees in a block, (n,), or NOWHERE."""
         view, numbers = self.sight(block)
         return numbers if BLOCKS[block][1] == "here" else self._look_up_view(numbers, view, NOWHERE)
 
     def sight(self, block: int) -> tuple[Ints, Ints]:
-        """Return where each token looks in a block, (n,), and all numbers of its channel, (n,)."""
+        """Return the position that each token looks at in a block, and the channel's numbers.
+
+        Both have the shape (n,).
+        """
         channel, view, _ = BLOCKS[block]
         return self._views[view], self._channels[channel]
 
     @cached_property
     def matrix(self) -> sp.csr_array:
-        """The tokens' columns, (n, columns) of 0 and 1. Cost: O(ones)."""
+        """The columns of each token, a sparse 0/1 matrix of (n, columns). Cost: O(ones)."""
         tables = [
             (self.numbers(block), *_columns(self.extractor, block)) for block in range(len(BLOCKS))
         ]
@@ -293,7 +302,8 @@ class TokenFeatures:
         for numbers, indptr, columns in tables:
             append(numbers, indptr, columns, at, indices)
         shape = (len(self.tokens), len(self.extractor.space.columns))
-        small = ends.astype(np.int32) if ends[-1] < 2**31 else ends  # scikit-learn takes no other
+        # scikit-learn accepts no other type
+        small = ends.astype(np.int32) if ends[-1] < 2**31 else ends
         return sp.csr_array((np.ones(len(indices), np.float32), indices, small), shape=shape)
 
 
@@ -310,7 +320,7 @@ def _identity(size: int) -> sp.csr_array:
 
 
 def _table(indices: Ints, indptr: NDArray[np.int64], columns: int) -> sp.csr_array:
-    """Return a table of 0 and 1 whose arrays keep the types that the compiled loops take."""
+    """Return a 0/1 table with the array types that the compiled loops accept."""
     ones = np.ones(len(indices), np.float32)
     table = sp.csr_array((ones, indices, indptr), shape=(len(indptr) - 1, columns))
     table.indptr, table.indices = indptr, indices
@@ -318,12 +328,12 @@ def _table(indices: Ints, indptr: NDArray[np.int64], columns: int) -> sp.csr_arr
 
 
 def unbracket(form: str, marks: frozenset[str]) -> str:
-    """Return a form as it is looked at: a word in brackets is that word, if it is not a mark."""
+    """Return a form without its brackets, unless it is a mark of the feature space."""
     return form if form in marks or not is_mark(form) else form.strip("[]") or form
 
 
 def _class_of(form: str) -> int:
-    """Return the class of a form, from 1."""
+    """Return the number of a form's class in `CLASSES`, from 1."""
     if is_mark(form):
         return 1
     return _class_of_shape(shape_of(form)) if form[0].isalnum() else 7

@@ -1,4 +1,4 @@
-"""Guarded tokens: words that the lists of `guards` keep where they stand."""
+"""Find guarded tokens: words that the lists of `guards` protect from removal in their context."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Bools = NDArray[np.bool_]
 
 
 def find_guarded(tokens: TextTokens, joined: Bools) -> Bools:
-    """Return which tokens are guarded where they stand, (n,). Cost: O(n).
+    """Return which tokens are guarded in their context, as a mask (n,). Cost: O(n).
 
-    joined : (n,) the tokens that belong to the unit of the token before.
+    joined : (n,), the tokens that belong to the same unit as the token before them.
     """
     look, of = tokens.known.looks[tokens.form], tokens.known.guards[tokens.form]
     look_before, look_after = _shift(look, tokens, -1, COLON), _shift(look, tokens, 1, COLON)
@@ -67,7 +67,10 @@ def find_guarded(tokens: TextTokens, joined: Bools) -> Bools:
 def _shift(
     values: NDArray[np.uint8] | NDArray[np.uint16], tokens: TextTokens, by: int, beyond: int = 0
 ) -> NDArray[np.uint16]:
-    """Return the values so many tokens on, (n,); `beyond` where a line or a text ends between."""
+    """Return the value of the token `by` places further, (n,).
+
+    The value is `beyond` if a line or a text ends between the two tokens.
+    """
     n = len(values)
     line = np.cumsum(tokens.gap >= LINE)
     at = np.arange(n) + by

@@ -1,9 +1,9 @@
-"""Words that look like names and are none where they stand: labels, degrees, eponyms, units.
+"""Words that look like names but are not names in their context: labels, degrees, eponyms, units.
 
 The lists are closed sets of the language of notes:
 
-- degrees and licences of clinicians as US and UK registers abbreviate them;
-- eponyms of the index of Stedman's and Dorland's dictionaries that are commonest in discharge
+- degrees and licences of clinicians, as US and UK registers abbreviate them;
+- the eponyms in the index of Stedman's and Dorland's dictionaries that are commonest in discharge
   notes;
 - units of UCUM;
 - abbreviations of vital signs and laboratory panels.
@@ -28,7 +28,7 @@ LABELS = _words(
     nombre apellidos paciente nhc nass cipa domicilio localidad fecha edad sexo servicio
     medico informe telefono correo remitido"""
 )
-"""Field labels: guarded before a colon."""
+"""Field labels, which are guarded before a colon."""
 DEGREES = _words(
     """
     MD PhD DPhil DMD DDS DVM RN LPN NP APRN CRNA FNP PharmD RPh DPT OTR LCSW LMFT PsyD MPH
@@ -45,7 +45,7 @@ EPONYMS = _words(
     lehane kellgren lawrence mallory weiss osler janeway bouchard murphy cullen grey bence
     jones auer reed sternberg wright boston glasgow down downs dupuytren peyronie korsakoff"""
 )
-"""Compared in small letters; guarded before a word of `AFTER_EPONYM`."""
+"""Eponyms, compared in lower case, which are guarded before a word of `AFTER_EPONYM`."""
 BARE_EPONYMS = _words(
     """
     parkinson parkinsons crohn crohns hodgkin hodgkins alzheimer alzheimers kaposi hashimoto
@@ -55,7 +55,7 @@ BARE_EPONYMS = _words(
     mcburney rovsing coombs papanicolaou gram ziehl neelsen giemsa doppler holter achilles
     eustachian fallopian"""
 )
-"""Guarded also alone, if neither a title nor another name is next to them."""
+"""Eponyms that are also guarded alone, if neither a title nor another name is next to them."""
 AFTER_EPONYM = _words(
     """
     disease syndrome lymphoma sarcoma dementia palsy sign test score scale scoring catheter
@@ -71,7 +71,7 @@ BEFORE_EPONYM = _words(
     síndrome sindrome signo técnica tecnica escala maniobra clasificación clasificacion criterios
     índice indice tinción tincion método metodo ley"""
 )
-"""Words of Spanish notes after which, with a small word between, a name is an eponym."""
+"""Words of Spanish notes before an eponym, with a word in lower case between them."""
 CLINICAL = _words(
     """
     BP HR RR SpO2 SPO2 O2 BMI CBC CMP BMP LFT LFTs TSH INR PTT WBC RBC HGB Hgb HCT Hct PLT
@@ -99,7 +99,7 @@ MEASURES = _words(
     BP HR RR Temp T P Pulse SpO2 SPO2 O2 Wt Ht BMI FiO2 MAP CVP Apgar Gleason GCS ECOG NYHA
     ASA EF PSA INR"""
 )
-"""Words before a number that measures something."""
+"""Names of measurements, which come before a number."""
 TITLES = _words(
     """
     dr mr mrs ms miss prof professor doctor sir dra sr sra"""
@@ -108,7 +108,7 @@ GUARDED, LABEL, EPONYM, BARE, AFTER, UNIT, MEASURE, TITLE, HEAD = (1 << n for n 
 
 
 def guard_of(form: str) -> int:
-    """Return the lists that hold a form, one bit for each."""
+    """Return the lists that contain a form, one bit for each list."""
     small, found = form.lower(), 0
     lists = (
         (form in DEGREES or form in CLINICAL or small in DRUGS, GUARDED),

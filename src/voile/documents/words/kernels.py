@@ -1,4 +1,4 @@
-"""Compiled loops that put the rows of several sparse tables side by side; NOWHERE is below 0."""
+"""Compiled loops that concatenate the rows of several sparse tables; NOWHERE is negative."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOBODY, SEVERAL = -1, -2
 
 @njit(cache=True, nogil=True)
 def lengths(numbers: Ints, indptr: Longs, total: Longs) -> None:
-    """Add to `total` how long each token's row is; (n,) numbers of rows."""
+    """Add the length of each token's row to `total`; `numbers`, (n,), are the tokens' rows."""
     for i in range(len(numbers)):
         if numbers[i] >= 0:
             total[i] += indptr[numbers[i] + 1] - indptr[numbers[i]]
@@ -22,7 +22,7 @@ def lengths(numbers: Ints, indptr: Longs, total: Longs) -> None:
 
 @njit(cache=True, nogil=True)
 def append(numbers: Ints, indptr: Longs, indices: Ints, at: Longs, out: Ints) -> None:
-    """Copy each token's row to where its own ends so far, `at`, which moves on."""
+    """Copy each token's row to `out` at the position `at`, and advance `at`."""
     for i in range(len(numbers)):
         if numbers[i] >= 0:
             for j in range(indptr[numbers[i]], indptr[numbers[i] + 1]):
@@ -32,7 +32,7 @@ def append(numbers: Ints, indptr: Longs, indices: Ints, at: Longs, out: Ints) ->
 
 @njit(cache=True, nogil=True)
 def meet(numbers: Ints, indptr: Longs, indices: Ints, subject: Ints, met: Ints) -> None:
-    """Note in `met` of each column: NOBODY's, SEVERAL subjects', else the one subject."""
+    """Record in `met` which subjects have each column: NOBODY, SEVERAL, or the only subject."""
     for i in range(len(numbers)):
         if numbers[i] >= 0:
             for j in range(indptr[numbers[i]], indptr[numbers[i] + 1]):
@@ -47,7 +47,10 @@ def meet(numbers: Ints, indptr: Longs, indices: Ints, subject: Ints, met: Ints) 
 def add_rows(
     view: Ints, numbers: Ints, table: NDArray[np.float32], out: NDArray[np.float32]
 ) -> None:
-    """Add to each token's scores the row of `table` of what stands where it looks."""
+    """Add a row of `table` to the scores of each token.
+
+    The row belongs to the number at the position that the token looks at.
+    """
     for i in range(len(view)):
         place = view[i]
         if place >= 0:
@@ -65,7 +68,7 @@ def add_weights(
     weights: NDArray[np.float32],
     out: NDArray[np.float32],
 ) -> None:
-    """Add up for each row of attributes the weights of their columns."""
+    """Add to each row of `out` the sum of the weights of its attributes' columns."""
     for i in range(len(out)):
         for j in range(indptr[i], indptr[i + 1]):
             column = columns[indices[j]]

@@ -1,15 +1,15 @@
-"""A token's look to the decoder: a word, a number, an initial, or one of the signs."""
+"""The look of a token, which the decoder uses: a word, a number, an initial, or a sign."""
 
 from __future__ import annotations
 
 WORD, LOWER, INITIAL, POSSESSIVE, NUMBER = range(5)
 """Looks of tokens with a letter or a digit.
 
-LOWER has small letters alone, NUMBER has a digit, and POSSESSIVE is an s. INITIAL is one capital,
-or a word with a full stop after it within a name.
+LOWER has only lower-case letters, NUMBER has a digit, and POSSESSIVE is an s. INITIAL is one
+capital, or an abbreviation that has a full stop within a name.
 """
 HYPHEN, APOSTROPHE, DOT, SLASH, COLON, COMMA, INNER, BARRIER = range(5, 13)
-"""Looks of signs: INNER may stand within an identifier, BARRIER may not."""
+"""Looks of signs. INNER may occur within an identifier, and BARRIER may not."""
 FIRST_SIGN = HYPHEN
 _SIGNS = {
     **dict.fromkeys("-_@–‐", HYPHEN),

@@ -1,8 +1,9 @@
-"""Text as a reader sees it: hidden characters and look-alikes undone, with the way back.
+"""Normalise text to its visible form, and map it back to the original.
 
 A copy from a PDF or a web page, or an adversary, may put a zero-width space into a name. A name may
-also be in Cyrillic letters or in mathematical bold. Both hide it from a classifier or a list. So
-voile's classifiers and lists look at the normalised text, and answer in places of the original.
+also be in Cyrillic letters or in mathematical bold. Both hide the name from a classifier or a list.
+So the classifiers and lists of voile process the normalised text, and return offsets in the
+original.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-# What stands for something else though Unicode's compatibility forms (NFKC) leave it alone.
+# Characters with an equivalent that Unicode's compatibility forms (NFKC) do not replace.
 _SWAPS = str.maketrans(
     dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-")
     | dict.fromkeys("\u2018\u2019\u02bc\u00b4", "'")
@@ -26,7 +27,7 @@ _SWAPS = str.maketrans(
     | {"\u2800": " "}  # Braille's blank
     | dict(zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz", strict=True))
 )
-# Letters of other scripts that look like Latin ones: Cyrillic, Armenian, Greek.
+# Letters of other scripts that look like Latin letters: Cyrillic, Armenian, Greek.
 _GREEK = "αγηικνορτυχϲϳάίόύΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹΆΈΊΌ"
 _LIKE = "асеһіјӏкорԛѕԁԝухүѵгёїАВЕКМНОРСТУХІЈЅԚԜԌҮѴЁЇ" + "օոսհՕՏ" + _GREEK
 _LATIN_OF = str.maketrans(
@@ -35,28 +36,28 @@ _LATIN_OF = str.maketrans(
 _LIKE_WORD = re.compile(rf"(?<![^\W\d_])[^\W\d_{_LIKE}]*+[{_LIKE}][^\W\d_]*+")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 
-# Bytes of ASCII that stay as they are: all but the controls that are not blanks.
+# ASCII bytes that stay unchanged: all except the control characters that are not blanks.
 _PLAIN = bytes(range(32, 127)) + b"\t\n\v\f\r"
-# Invisible, though Unicode does not call them format characters.
+# Invisible characters that Unicode does not classify as format characters.
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-# Hangul's vowels and finals join the syllable before them, as a combining mark does.
+# Hangul vowels and final consonants join the syllable before them, like combining marks.
 _JAMO = re.compile("[\u1161-\u11ff\ud7b0-\ud7fb]")
 _POINTS = ("COMBINING", "HEBREW", "ARABIC")
-_MARKS = 30  # that join one letter, as in Unicode's Stream-Safe text (UAX 15)
+_MARKS = 30  # the most marks on one letter, as in Unicode's Stream-Safe text (UAX 15)
 _FEW = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NormalisedText:
-    """A text to look at, and where each of its m characters comes from."""
+    """A normalised text of m characters, and the origin of each character."""
 
     text: str  # m characters
-    # (m + 1,) where what each character stands for starts in the original; the last is the
-    # original's length. None: each character stands where it stood
+    # (m + 1,) start in the original of the part that each character represents; the last is the
+    # original's length. None if every offset is unchanged
     places: NDArray[np.int32] | None = None
-    # (m,) where what each character stands for ends; None as `places`
+    # (m,) end in the original of the part that each character represents; None like `places`
     ends: NDArray[np.int32] | None = None
 
     def original(self, start: int, end: int) -> tuple[int, int]:
@@ -68,23 +69,23 @@ class NormalisedText:
 
 
 def normalise(text: str) -> NormalisedText:
-    r"""Return the text as a reader sees it, and where each character comes from.
+    r"""Return the text as a reader sees it, with the origin of each character.
 
     - Format characters are dropped (Unicode's Cf: zero-width, bidirectional, soft hyphens). So are
       variation selectors, fillers and control characters. Line breaks and tabs stay.
-    - Any other blank is a space, any other line separator a line feed.
-    - A letter and its combining marks are one letter (NFC). Marks, Hebrew and Arabic points that
-      make no letter of Unicode's are dropped. Marks that other scripts write with stay.
-    - A character that means others becomes these (NFKC: full-width, mathematical, circled letters,
-      ligatures, º, ²). They must be one character, all letters or all digits, so that no word
-      begins or ends inside it. Digits of any script are ASCII's. Hyphens, en dashes and apostrophes
-      are one each.
+    - Any other blank becomes a space, and any other line separator becomes a line feed.
+    - A letter and its combining marks become one letter (NFC). Marks, Hebrew points and Arabic
+      points are dropped if they form no Unicode letter. The marks that other scripts need stay.
+    - A compatibility character becomes its equivalent (NFKC: full-width, mathematical, circled
+      letters, ligatures, º, ²). The equivalent must be one character, all letters or all digits, so
+      that no word begins or ends inside it. Digits of any script become ASCII digits. Hyphens and
+      en dashes become one character, and so do apostrophes.
     - Cyrillic, Greek and Armenian letters that look Latin become Latin in a word that has a Latin
-      letter. In a text with more Latin letters than others that cannot be Latin, they also do in a
-      word that wholly looks Latin. Other words stay: Greek stays Greek, and one Greek letter is a
-      symbol.
+      letter. They also do in a word of only such letters, if the text is mostly Latin. It then has
+      more Latin letters than letters that cannot be Latin. Other words stay: Greek stays Greek, and
+      a single Greek letter is a symbol.
 
-    Cost: O(characters). ASCII is only looked at.
+    Cost: O(characters). Pure ASCII is only scanned.
 
     >>> plain = normalise("Dr. Jo\u200bse\u0301 Ｐérez")
     >>> plain.text, plain.original(4, 8)
@@ -139,7 +140,7 @@ def _point(one: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def _joins(one: str) -> bool:
-    """Return whether a character may become one with that before it."""
+    """Return whether a character may combine with the character before it."""
     mark = unicodedata.category(one)[0] == "M" or _JAMO.match(one) is not None
     return mark and not _is_hidden(one)
 
@@ -147,7 +148,8 @@ def _joins(one: str) -> bool:
 def _swap_characters(text: str, swaps: dict[str, str]) -> str:
     if len(swaps) > _FEW:
         return text.translate({ord(one): to for one, to in swaps.items()})
-    for one, to in swaps.items():  # a search each: for a few, faster than to translate
+    # for a few characters, one search each is faster than `translate`
+    for one, to in swaps.items():
         text = text.replace(one, to)
     return text
 
@@ -175,10 +177,10 @@ def _refold_clusters(
 
 @lru_cache(maxsize=1 << 14)
 def _fold_cluster(cluster: str) -> tuple[str, list[tuple[int, int, int]]]:
-    """Fold a cluster that may have hidden characters, and return the runs of the result.
+    """Fold a cluster that may contain hidden characters, and return the runs of the result.
 
-    A run is (count, start, end). So many characters come from as many neighbours in the cluster.
-    The first of these neighbours has the places from start to end.
+    A run is (count, start, end). It maps `count` characters of the result to as many successive
+    characters of the cluster. The first of these has the offsets from start to end.
     """
     shown = [(place, one) for place, one in enumerate(cluster) if not _is_hidden(one)]
     kept = "".join(one for _, one in shown)
@@ -190,7 +192,10 @@ def _fold_cluster(cluster: str) -> tuple[str, list[tuple[int, int, int]]]:
 
 @lru_cache(maxsize=512)
 def _clusters(several: str) -> re.Pattern[str]:
-    """Find what becomes more or less than one character: a base with marks, or one alone."""
+    """Return a pattern for the clusters that may change their length.
+
+    A cluster is a base with marks, a run of hidden characters, or one character of `several`.
+    """
     hidden = "".join(one for one in several if _is_hidden(one))
     marks = "".join(one for one in several if _joins(one))
     parts = [f"[{re.escape(several)}]"]
@@ -205,7 +210,7 @@ def _clusters(several: str) -> re.Pattern[str]:
 
 
 def as_latin(text: str) -> str:
-    """Make Latin of each word that looks so, as if the rest of the text were Latin."""
+    """Replace the letters of each word that looks Latin, as in a mostly Latin text."""
     return _latin(text, among_latin=True)
 
 

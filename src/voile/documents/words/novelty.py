@@ -1,4 +1,4 @@
-"""How new a text is to a kit: the share of its words that no note of the kit has."""
+"""Measure the novelty of texts for a kit: the share of words that no note of the kit contains."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _FOLDS = 5
 _LEAST_WORDS, _LEAST_TEXTS = 8, 20
 _HIGH, _FLOOR = 0.95, 0.1
-"""The percentile of the kit's own notes; a share that never counts as high: notes of a template."""
+"""The percentile of the kit's own notes, and the share below which nothing counts as high.
+
+The floor matters for notes from a template.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class NoveltyCheck:
-    """The words of a kit's notes, in numbers, and the share that is new in each note of its own.
+    """The hashed words of a kit's notes, and the distribution of new words in these notes.
 
     usual, high : the median and the 95th percentile of the notes' shares of new words. A word is
-        new if it is in no other fold of the kit's own notes, capitals counted.
+    new if no other fold of the kit's own notes contains it. Upper and lower case are different.
     """
 
     words: NDArray[np.uint32]
@@ -33,9 +36,10 @@ class NoveltyCheck:
 
     @classmethod
     def learn(cls, texts: Sequence[str], subjects: Sequence[str]) -> NoveltyCheck | None:
-        """Learn the words of notes; None for too few. Cost: O(characters).
+        """Learn the words of notes; return None if there are too few notes. Cost: O(characters).
 
-        A note is compared with the notes of the other folds; a subject is in one fold.
+        Each note is compared with the notes of the other folds. All notes of a subject are in one
+        fold.
         """
         folds: dict[str, int] = {}
         own = []
@@ -54,7 +58,10 @@ class NoveltyCheck:
         return cls(known, float(usual), max(float(high), _FLOOR))
 
     def measure(self, texts: Iterable[str]) -> float | None:
-        """Return the median share of new words in some texts; None where none has enough words."""
+        """Return the median share of new words in some texts.
+
+        It is None if no text has enough words.
+        """
         shares = []
         for text in texts:
             words = _WORD.findall(text)
@@ -70,7 +77,7 @@ class NoveltyCheck:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> NoveltyCheck:
-        """Read back what `to_data` made."""
+        """Create the check from the data of `to_data`."""
         words = np.frombuffer(base64.b64decode(data["words"]), "<u4")
         return cls(words.astype(np.uint32), data["usual"], data["high"])
 

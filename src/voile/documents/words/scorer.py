@@ -1,4 +1,4 @@
-"""Scores of tokens by linear weights, gathered from tables of their forms."""
+"""Score tokens by linear weights, gathered from tables of their forms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from voile.documents.words.tokens import NOWHERE
 
 
 class TokenScorer:
-    """Scores tokens by linear weights, (columns, outputs), as ``features.matrix @ weights`` would.
+    """A scorer of tokens by linear weights of shape (columns, outputs).
+
+    Its scores equal those of ``features.matrix @ weights``.
 
     Cost: O(tokens x blocks x outputs), and once O(attributes x outputs) for each new form.
     """
@@ -30,7 +32,7 @@ class TokenScorer:
         return sum(table.nbytes for table in self._tables)
 
     def __call__(self, features: TokenFeatures) -> NDArray[np.float32]:
-        """Return the tokens' scores, (n, outputs)."""
+        """Return the scores of the tokens, (n, outputs)."""
         self._grow()
         out = np.zeros((len(features.tokens), self._float32.shape[1]), np.float32)
         for block, table in enumerate(self._tables):
@@ -64,7 +66,7 @@ class TokenScorer:
 
 
 def _with_room(table: NDArray[np.float32], size: int) -> NDArray[np.float32]:
-    """Return a table with so many rows or more, at least twice as many as before."""
+    """Return a table with at least `size` rows; a larger table has at least twice the old rows."""
     if size <= len(table):
         return table
     larger = np.zeros((max(size, 2 * len(table)), table.shape[1]), np.float32)

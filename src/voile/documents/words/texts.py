@@ -1,4 +1,4 @@
-"""Texts put together again from their tokens, for models that read text."""
+"""Rebuild texts from their tokens, for models that read text."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from voile.documents.words.tokens import BLANK
 
 GAPS = ("", " ", "\n", "\n\n")
-"""The text put before a token, by the gap that it had."""
+"""The text to insert before a token, by the gap before the token."""
 
 
 def rebuild_texts(
     words: Sequence[str], gap: NDArray[np.uint8], first: NDArray[np.intp]
 ) -> Iterator[tuple[slice, str, NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield each document's tokens, its text as far as tokens tell, and where they stand in it.
+    """Yield the slice of each document's tokens, the rebuilt text, and the tokens' starts and ends.
 
-    words, gap : (n,) the tokens' forms, and what stands before each, empty where unknown.
-    first : (d + 1,) where each document's tokens begin.
+    words, gap : (n,), the forms of the tokens, and the gap before each. An empty `gap` means
+    unknown gaps, which become blanks.
+    first : (d + 1,), the first token of each document.
     """
     if not len(gap):
         gap = np.full(len(words), BLANK, dtype=np.uint8)

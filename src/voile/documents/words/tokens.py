@@ -1,8 +1,9 @@
-"""Tokens with offsets, by one rule.
+"""Split text into tokens with offsets, by one rule.
 
-A token is a mark such as `[NAME]`, a run of letters with their signs, digits and underscores, or a
-single character. The single character is any other that is not a blank. The rule looks at the
-normalised text, so that invisible characters do not split a word. Offsets are of the original.
+A token is a mark such as `[NAME]`, or a run of letters, digits and underscores. Combining signs
+belong to their run. Any other character that is not a blank is a token by itself. The rule applies
+to the normalised text, so that invisible characters do not split a word. Offsets refer to the
+original.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from voile.documents.words.looks import look_of
 from voile.documents.words.normalisation import NormalisedText, normalise
 
 Ints: TypeAlias = NDArray[np.int32]
-Lists: TypeAlias = Mapping[str, frozenset[str]]  # name -> words in small letters
+Lists: TypeAlias = Mapping[str, frozenset[str]]  # name -> words in lower case
 
-# Vowel signs and the like stay in their word, though they are not letters to `re`.
+# Vowel signs and similar marks stay in their word, although `re` does not count them as letters.
 SIGNS = "".join(one for one in map(chr, range(0x300, 0x10000)) if category(one)[0] == "M")
 MARK = r"\[[0-9_]*+[A-Z][A-Z0-9_]*+\]"
 RULE = re.compile(rf"{MARK}|\w[\w{SIGNS}]*|[^\w\s]")
 HAS_MARK = re.compile(MARK)
 BLANKS, OTHER, WORDS, RARE = range(4)
-"""Kinds of characters. A sign's kind depends on the characters before it."""
+"""Kinds of characters. The kind of a sign depends on the characters before it."""
 KINDS = np.full(0x110000, RARE, np.uint8)
 KINDS[:0x10000] = [
     WORDS if one.isalnum() or one == "_" else BLANKS if one.isspace() else OTHER
@@ -44,10 +45,12 @@ KINDS[:0x10000] = [
 ]
 KINDS[[*map(ord, SIGNS)]] = RARE
 BATCH = 1 << 20
-"""Characters of texts that are cut together."""
+"""The number of characters of the texts that are split together."""
 NOWHERE = -1
 GLUED, BLANK, LINE, PARAGRAPH = range(4)
-"""The gap before a token: nothing, blanks, a line break, an empty line or the beginning."""
+"""The gap before a token: nothing, blanks, a line break, or an empty line or the text's
+beginning.
+"""
 
 
 V = TypeVar("V", np.uint8, np.uint16)
@@ -62,7 +65,7 @@ class FormValues(Generic[V]):
         self._values: NDArray[V] = np.zeros(0, type_)
 
     def of(self, forms: TokenNumbers) -> NDArray[V]:
-        """Return the values of all forms, by their numbers. Cost: O(those new)."""
+        """Return the values of all forms, in the order of their numbers. Cost: O(new forms)."""
         if new := forms.since(len(self._values)):
             values = np.fromiter(map(self._value_of, new), self._type, len(new))
             self._values = np.concatenate([self._values, values])
@@ -70,11 +73,11 @@ class FormValues(Generic[V]):
 
 
 MOST_FORMS = 120_000
-"""Forms remembered; beyond it all are forgotten."""
+"""The most forms in memory. Beyond it, all of them are forgotten."""
 
 
 class TokenNumbers:
-    """Number the distinct tokens, in the order in which they are first met."""
+    """A numbering of the distinct tokens, in the order of their first occurrence."""
 
     def __init__(self) -> None:
         self._numbers: defaultdict[str, int] = defaultdict()
@@ -84,28 +87,37 @@ class TokenNumbers:
         self._guards = FormValues(guard_of, np.uint16)
 
     def number(self, words: Iterable[str]) -> Ints:
-        """Return the number of each word, (n,); a new one gets the next."""
+        """Return the number of each word, (n,); a new word gets the next number."""
         return np.fromiter(map(self._numbers.__getitem__, words), np.int32)
 
     @property
     def known_words(self) -> Sequence[str]:
-        """All words so far, by their numbers; it grows. Cost: O(those new since it was asked)."""
+        """All words so far, in the order of their numbers.
+
+        The list grows. Cost: O(words since the last call).
+        """
         new = len(self._numbers) - len(self._words)
         self._words += [*islice(reversed(self._numbers), new)][::-1]
         return self._words
 
     @property
     def looks(self) -> NDArray[np.uint8]:
-        """The look of each word, by its number (`words.looks`). Cost: O(those new)."""
+        """The look of each word (`words.looks`), in the order of their numbers.
+
+        Cost: O(new words).
+        """
         return self._looks.of(self)
 
     @property
     def guards(self) -> NDArray[np.uint16]:
-        """The lists that hold each word, by its number (`words.guards`). Cost: O(those new)."""
+        """The guard lists of each word (`words.guards`), in the order of their numbers.
+
+        Cost: O(new words).
+        """
         return self._guards.of(self)
 
     def find(self, word: str) -> int:
-        """Return the number of a word; NOWHERE if it was never met."""
+        """Return the number of a word; NOWHERE if the word has no number."""
         return self._numbers.get(word, NOWHERE)
 
     def since(self, number: int) -> Sequence[str]:
@@ -117,31 +129,34 @@ class TokenNumbers:
 
 @dataclass(frozen=True, eq=False)
 class TokenLayout:
-    """Where n tokens of d texts stand, whatever their forms."""
+    """The positions of n tokens in d texts, independent of their forms."""
 
-    gap: NDArray[np.uint8]  # (n,) uint8, what stands before each: GLUED, BLANK, LINE or PARAGRAPH
-    first: NDArray[np.intp]  # (d + 1,) where each text's tokens begin; the last is n
+    gap: NDArray[np.uint8]  # (n,) uint8, the gap before each token: GLUED, BLANK, LINE or PARAGRAPH
+    first: NDArray[np.intp]  # (d + 1,) the first token of each text; the last is n
 
     @cached_property
     def document(self) -> NDArray[np.intp]:
-        """Which text each token is of, (n,)."""
+        """The text of each token, (n,)."""
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
     def shift_places(self, places: Ints, by: int) -> Ints:
-        """Move places by so many tokens, (n,); NOWHERE outside of the text."""
+        """Move positions by `by` tokens, (n,). The result is NOWHERE outside the token's text."""
         moved = places + np.int32(by)
         inside = (places >= 0) & (moved >= self._begin) & (moved < self._end)
         return np.where(inside, moved, NOWHERE).astype(np.int32)
 
     @cached_property
     def neighbours(self) -> dict[int, Ints]:
-        """Where the tokens up to three places before and after stand, by the distance."""
+        """The positions of the tokens at each distance from -3 to 3."""
         here = np.arange(len(self.gap), dtype=np.int32)
         return {by: self.shift_places(here, by) for by in range(-3, 4)}
 
     @cached_property
     def head(self) -> Ints:
-        """The place of the first token on each token's line, (n,); NOWHERE for the first itself."""
+        """The position of the first token on each token's line, (n,).
+
+        It is NOWHERE for that token itself.
+        """
         here = np.arange(len(self.gap), dtype=np.int32)
         heads = np.maximum.accumulate(np.where(self.gap >= LINE, here, 0))
         return np.where(heads == here, NOWHERE, heads).astype(np.int32)
@@ -157,18 +172,18 @@ class TokenLayout:
 
 @dataclass(frozen=True, eq=False)
 class TextTokens:
-    """The n tokens of d texts, one after the other."""
+    """The n tokens of d texts, concatenated."""
 
-    known: TokenNumbers  # what numbers mean
+    known: TokenNumbers  # the numbering of forms
     form: Ints  # (n,) the number of each token's normalised form
-    # starts, ends: (n,) where it stands in the original text
+    # starts, ends: (n,) the offsets of each token in the original text
     starts: Ints
     ends: Ints
-    layout: TokenLayout  # which text and line it is in
-    # (n,) part of speech, -1 where none is known, of `tags`; None if no text has any
+    layout: TokenLayout  # the text and the line of each token
+    # (n,) the part of speech, a number in `tags`, -1 if unknown; None if no text has any
     tag: Ints | None = None
     tags: TokenNumbers | None = None
-    # (n,) what a `TokenHinter` says of each, -1 nothing; None if none was asked
+    # (n,) the level from a `TokenHinter`, -1 for none; None without a hinter
     hint: Ints | None = None
 
     def __len__(self) -> int:
@@ -176,7 +191,7 @@ class TextTokens:
 
     @property
     def forms(self) -> Sequence[str]:
-        """The distinct forms, by their numbers."""
+        """The distinct forms, in the order of their numbers."""
         return self.known.known_words
 
     @property
@@ -186,17 +201,20 @@ class TextTokens:
 
     @property
     def first(self) -> NDArray[np.intp]:
-        """Where each text's tokens begin, (d + 1,); the last is n."""
+        """The first token of each text, (d + 1,); the last is n."""
         return self.layout.first
 
     @property
     def document(self) -> NDArray[np.intp]:
-        """Which text each token is of, (n,)."""
+        """The text of each token, (n,)."""
         return self.layout.document
 
     @property
     def sentence(self) -> NDArray[np.intp]:
-        """Number the sentences, (n,): they end at a line break, and after . ! ? before a blank."""
+        """The sentence number of each token, (n,).
+
+        A sentence ends at a line break, and after . ! ? before a blank.
+        """
         ends = np.isin(self.form, [n for n, form in enumerate(self.forms) if form in ".!?"])
         begins = self.gap >= LINE
         begins[1:] |= ends[:-1] & (self.gap[1:] >= BLANK)
@@ -205,41 +223,50 @@ class TextTokens:
 
 
 Tokeniser: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
-"""Give the (start, end) of each token of a text; a pipeline of one's own takes the rule's place."""
+"""A function that returns the (start, end) of each token of a text.
+
+It replaces the built-in rule.
+"""
 
 
 class TokenHinter(Protocol):
-    """Gives each token a level of its own: a classifier that has seen no text of the user's."""
+    """An external source of levels for tokens.
+
+    It is a classifier that has seen none of the user's texts.
+    """
 
     @property
     def name(self) -> str:
-        """Its name in a kit."""
+        """The name of the hinter in a kit."""
 
     @property
     def lists(self) -> Lists:
-        """The words of public lists, which learners can see in addition to its levels."""
+        """The words of public lists, which learners can use in addition to the levels."""
 
     def levels(self, tokens: TextTokens) -> Ints:
-        """Return each token's level, (n,), from 0 to `HINTS` - 1."""
+        """Return the level of each token, (n,), from 0 to `HINTS` - 1."""
 
     def propose(self, documents: Sequence[Document]) -> list[list[Any]]:
-        """Return the removals that it proposes in each document, in order and apart."""
+        """Return the removals that the hinter proposes in each document, ordered and disjoint."""
 
     def propose_by_form(self, documents: Sequence[Document]) -> list[list[Any]]:
-        """Return the removals that rules are sure of in each document, in order and apart."""
+        """Return the removals that rules find with certainty in each document.
+
+        The removals of a document are ordered and disjoint.
+        """
 
 
 def lists_behind(hinter: TokenHinter | None) -> Lists:
-    """Return the lists that a hinter brings."""
+    """Return the lists of a hinter; no lists if there is no hinter."""
     return {} if hinter is None else hinter.lists
 
 
 HINTS = 12
-"""Levels that a hinter has, at most."""
+"""The most levels that a hinter has."""
 
 
 def add_hints(tokens: TextTokens, hinter: TokenHinter | None) -> TextTokens:
-    """Return the tokens with a hinter's levels."""
+    """Return the tokens with the levels of a hinter."""
     return tokens if hinter is None else replace(tokens, hint=hinter.levels(tokens))
 
 
@@ -265,18 +292,21 @@ def tokenise(
 
 
 class _CutTokens(NamedTuple):
-    """The n tokens of a few texts, one after the other."""
+    """The n tokens of a few texts, concatenated."""
 
-    words: Sequence[str]  # normalised, in the order in which they are first met
-    word: Ints  # (n,) which of them each token is
+    words: Sequence[str]  # normalised, in the order of their first occurrence
+    word: Ints  # (n,) the word of each token
     starts: Ints  # (n,) in the original, as `ends`
     ends: Ints
-    gap: NDArray[np.uint8]  # (n,) as of a `TokenLayout`
-    many: Sequence[int] | NDArray[np.intp]  # tokens of each text
+    gap: NDArray[np.uint8]  # (n,) as in a `TokenLayout`
+    many: Sequence[int] | NDArray[np.intp]  # the number of tokens of each text
 
 
 def _by_rule(texts: Iterable[str]) -> Iterator[_CutTokens]:
-    """Cut texts by the rule, many at once: a call for each would cost more than the cutting."""
+    """Split texts by the rule, in batches.
+
+    One call for each text would cost more than the split itself.
+    """
     batch: list[NormalisedText] = []
     size = 0
     for text in texts:
@@ -307,7 +337,7 @@ def _cut_texts(texts: Sequence[NormalisedText]) -> _CutTokens:
     goes_on = np.zeros(len(left), dtype=np.bool_)
     for one, begin, end in zip(texts, own[:-1].tolist(), own[1:].tolist(), strict=True):
         _set_back(one, starts[begin:end], ends[begin:end], goes_on[begin:end])
-    if goes_on.any():  # tokens that come from the same characters of the original are one
+    if goes_on.any():  # merge tokens that come from the same characters of the original
         begins = np.flatnonzero(~goes_on)
         starts, ends, gap = starts[begins], np.maximum.reduceat(ends, begins), gap[begins]
         size, many = np.add.reduceat(size, begins), np.diff(np.searchsorted(begins, own))
@@ -315,7 +345,10 @@ def _cut_texts(texts: Sequence[NormalisedText]) -> _CutTokens:
 
 
 def _set_back(text: NormalisedText, starts: Ints, ends: Ints, goes_on: NDArray[np.bool_]) -> None:
-    """Put the places in the original in those of a text's tokens, and note where one goes on."""
+    """Replace the offsets of a text's tokens by those in the original.
+
+    Also mark the tokens that continue the token before them.
+    """
     if text.places is not None and text.ends is not None and len(starts):
         starts[:], ends[:] = text.places[starts], text.ends[ends - 1]
         goes_on[1:] = starts[1:] < np.maximum.accumulate(ends)[:-1]
@@ -324,7 +357,7 @@ def _set_back(text: NormalisedText, starts: Ints, ends: Ints, goes_on: NDArray[n
 def _split_texts(
     text: str, kind: NDArray[np.uint8], first: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return where the tokens of texts begin and end, by their characters' kinds."""
+    """Return where the tokens of texts begin and end, based on the kinds of characters."""
     begins, ends = kind != BLANKS, kind != BLANKS
     goes_on = (kind[1:] == WORDS) & (kind[:-1] == WORDS)
     begins[1:] &= ~goes_on
@@ -340,7 +373,10 @@ def _split_texts(
 
 
 def _encode_words(codes: NDArray[np.uint32], size: NDArray[np.intp]) -> tuple[list[str], Ints]:
-    """Return the distinct words of characters, each of so many, and which each word is."""
+    """Return the distinct words of a sequence of characters, and the index of each word.
+
+    `size` is the number of characters of each word.
+    """
     offsets = np.concatenate([[0], np.cumsum(4 * size)])
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(codes)]
     words = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(size), buffers)
@@ -352,7 +388,7 @@ def _encode_words(codes: NDArray[np.uint32], size: NDArray[np.intp]) -> tuple[li
 
 
 def _take_tokens(text: str, tokeniser: Tokeniser) -> _CutTokens:
-    """Take another rule's tokens, with normalised forms."""
+    """Return the tokens of a custom tokeniser, with normalised forms."""
     words: list[str] = []
     spans: list[tuple[int, int]] = []
     gap: list[int] = []
@@ -382,7 +418,7 @@ def _take_tokens(text: str, tokeniser: Tokeniser) -> _CutTokens:
 def add_tags(
     tokens: TextTokens, documents: Sequence[Document], tags: TokenNumbers | None = None
 ) -> TextTokens:
-    """Return the tokens with the parts of speech that their documents give, where any does."""
+    """Return the tokens with the parts of speech of their documents, if any document has them."""
     if not any(document.pos for document in documents):
         return tokens
     tags = TokenNumbers() if tags is None else tags

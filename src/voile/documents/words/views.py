@@ -1,4 +1,4 @@
-"""Where a token's features look: at itself, its neighbours, its line, the same word elsewhere."""
+"""Views of a token's features: itself, its neighbours, its line, and the same word elsewhere."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ SHIFTS = {"here": 0, "before": -1, "after": 1, "two before": -2, "two after": 2,
 
 
 def views_of(tokens: TextTokens, other: Places) -> dict[str, Places]:
-    """Return where each token looks in each view, (n,); `other` is where the same form stands
-    elsewhere.
+    """Return the position that each token looks at in each view, (n,).
+
+    `other` is the position of the same form elsewhere in the document.
     """
     layout = tokens.layout
     return {
@@ -26,7 +27,11 @@ def views_of(tokens: TextTokens, other: Places) -> dict[str, Places]:
 
 
 def occurrences(tokens: TextTokens, named: NDArray[np.bool_], most: int) -> tuple[Places, Places]:
-    """Find the same form elsewhere in the document, the one before, else the next, and count it."""
+    """Find another position of each form in its document, and count its occurrences.
+
+    The position is the previous occurrence, or else the next one. Counts end at `most`. Only the
+    tokens of the mask `named` are processed.
+    """
     other = np.full(len(tokens), NOWHERE, dtype=np.int32)
     often = np.zeros(len(tokens), dtype=np.int32)
     places = np.flatnonzero(named).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Formats of text, a module a family; documents are read here, by the readers of `registry`."""
+"""Read documents of all text formats. Each family of formats has a module."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _MORE = (".docm", ".dotx", ".odt", ".rtf", ".msg", ".ann", ".bak", ".tmp", ".log
 
 
 def read_each(file: files.TextFile) -> Iterator[Document | files.UnreadPart]:
-    """Read a file by its own format; refuse one that holds no documents, by its kind alone."""
+    """Read a file by its own format. Refuse a file without documents, and name only its kind."""
     if files.suffix(file.path) == ".ann" and find_beside(file.path, ".txt") is not None:
-        return  # read with its text
+        return  # this file is read together with its text
     format = format_of(file.path, file.encoding)
     if format is None or format == "table":
         what = "tables are not documents" if format else "not read"
@@ -35,7 +35,9 @@ def read_each(file: files.TextFile) -> Iterator[Document | files.UnreadPart]:
 
 
 def _file_kind(path: Path) -> str:
-    """Return the end of a file's name if it is a usual one: other names may be people's.
+    """Return the suffix of a file name if it is a common one.
+
+    Other suffixes may contain people's names.
 
     >>> _file_kind(Path("scan.JPG")), _file_kind(Path("letter to.annmay"))
     ('.jpg files', 'files of an unknown kind')
@@ -48,7 +50,7 @@ FORMATS: Mapping[str, TextFormat] = {
     **SINGLE_FORMATS,
     "files": TextFormat(read_each, "files of any of these formats", (), single=True),
 }
-"""The formats by their names."""
+"""The formats by name."""
 Aside = Callable[[str, RequestError], None]
 
 
@@ -61,14 +63,14 @@ def read_documents(
     pattern: SubjectPattern | None = None,
     aside: Aside | None = None,
 ) -> Iterator[Document]:
-    """Stream the documents that `Corpus.read` reads; memory follows one of them, or one file.
+    """Stream the documents that `Corpus.read` reads. Memory: one document or one file.
 
-    If a file is a document, `aside` gets the name of each unreadable one with the reason, and the
-    others are still read. It also gets each part of a file that is not read. Without it, and in the
-    other formats, the first error ends the reading, and a warning lists such parts. With it, links
-    are not followed out of a folder.
+    In a format with one document for each file, `aside` receives the name of each unreadable file
+    and the reason. The other files are still read. `aside` also receives each part of a file that
+    is not read. Without `aside`, and in the other formats, the first error ends the reading, and a
+    warning lists such parts. With `aside`, links that lead out of a folder are not followed.
 
-    pattern : says whom documents are about by the names of their files.
+    pattern : the pattern of file names that contains the subject of each document.
     """
     name = recognise(path, encoding) if format is None else format
     if name not in FORMATS:
@@ -108,7 +110,7 @@ def _warn(name: str, why: RequestError) -> None:
 def named_files(
     path: Path, known: TextFormat, encoding: str | None = None, subject: str | None = None
 ) -> Iterator[files.TextFile]:
-    """Yield the files of a format, each called as its document is."""
+    """Yield the files of a format, each with the name of its document."""
     found = format_files(path, known)
     if not found:
         ends = " or ".join(known.suffixes)
@@ -121,7 +123,7 @@ def named_files(
 
 
 def format_files(path: Path, known: TextFormat) -> list[Path]:
-    """Return the files that a format takes of a folder; of a pattern or a file, all."""
+    """Return the files that a format reads: by their suffix in a folder, else all of a pattern."""
     from voile.documents.text.formats.recognition import list_files
 
     every = not path.is_dir() or not known.suffixes

@@ -1,7 +1,7 @@
-"""brat's standoff files: NAME.txt, with NAME.ann next to it.
+"""Read brat's standoff files: NAME.txt, with NAME.ann next to it.
 
-Offsets count the characters of the text. A discontinuous annotation is a span for each piece,
-without the text between them. Relations, events, attributes and notes are left.
+Offsets count the characters of the text. Each piece of a discontinuous annotation becomes a span,
+without the text between the pieces. Relations, events, attributes and notes are ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OTHER = re.compile(r"[REAMN#*]")
 
 
 def read_pair(file: TextFile) -> Iterator[Document]:
-    """Read one document; of a pair, either name will do."""
+    """Read one brat document, given the path of its `.txt` or of its `.ann` file."""
     text, notes = find_beside(file.path, ".txt"), find_beside(file.path, ".ann")
     for path, end in ((text, ".txt"), (notes, ".ann")):
         if path is None:
@@ -36,7 +36,10 @@ def read_pair(file: TextFile) -> Iterator[Document]:
 
 
 def find_beside(path: Path, end: str) -> Path | None:
-    """Find the other file of a pair, compressed or not; a file is its own where it ends so."""
+    """Find the file of a brat pair with the given suffix, compressed or not.
+
+    The result is `path` itself if it already has this suffix.
+    """
     name = re.sub(r"\.(txt|ann)(\.gz)?$", "", path.name, flags=re.IGNORECASE)
     ends = (end, f"{end}.gz", end.upper())
     return next((other for x in ends if (other := path.with_name(name + x)).is_file()), None)

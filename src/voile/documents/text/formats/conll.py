@@ -1,11 +1,11 @@
-"""CoNLL columns: a token a line, its tag last; an empty line ends a sentence.
+"""Read CoNLL columns: one token for each line, with its tag last. An empty line ends a sentence.
 
-Columns are separated by tabs, or else by blanks. With three of them or more the second is the part
-of speech. The text is rebuilt: tokens joined by blanks, sentences by line ends. A line without a
-token is left out.
+Columns are separated by tabs, or otherwise by blanks. If there are three columns or more, the
+second is the part of speech. The text is rebuilt: blanks join tokens, and line ends join sentences.
+A line without a token is ignored.
 
-With a header, columns are separated by tabs: `token` (word, form), `doc` (document, doc_id), `pos`
-(upos, xpos), `subject`; the tag is last.
+With a header, columns are separated by tabs. Their names are `token` (word, form), `doc` (document,
+doc_id), `pos` (upos, xpos) and `subject`. The tag is last.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ BOUNDARY = "-DOCSTART-"
 
 
 def read_documents(file: TextFile) -> Iterator[Document]:
-    """Read documents that -DOCSTART- lines separate. Without these the file is one document."""
+    """Read the documents that -DOCSTART- lines separate.
+
+    Without such lines the file is one document.
+    """
     numbered = ((document, tokens) for document, _, tokens in _sentences(file))
     for number, (_, found) in enumerate(groupby(numbered, key=itemgetter(0)), 1):
         yield _document(file, number, [tokens for _, tokens in found])
 
 
 def read_sentences(file: TextFile) -> Iterator[Document]:
-    """Read each block between empty lines as a document of its own, such as a tweet."""
+    """Read each block between empty lines as a separate document, such as a tweet."""
     for _, number, tokens in _sentences(file):
         yield _document(file, number, [tokens])
 
@@ -53,7 +56,7 @@ def _sentences(file: TextFile) -> Iterator[tuple[int, int, list[TaggedToken]]]:
 
 
 def token(file: TextFile, at: int, word: str, tag: str, pos: list[str]) -> list[TaggedToken]:
-    """Return a line's token, or nothing where it has none; `pos` may be empty."""
+    """Return the token of a line, or an empty list if the line has none; `pos` may be empty."""
     if not is_tag(tag):
         raise SourceError(f"line {at} has a tag without a type", where=file.path.name)
     if word.strip():
@@ -64,7 +67,10 @@ def token(file: TextFile, at: int, word: str, tag: str, pos: list[str]) -> list[
 
 
 def rows(file: TextFile) -> Iterator[tuple[int, list[str]]]:
-    """Yield each line's number and its fields, none for an empty line; as many on all lines."""
+    """Yield the number and the fields of each line; an empty line has no fields.
+
+    All other lines must have the same number of fields.
+    """
     tabs = False
     first = None
     for at, line in file.lines():
@@ -96,7 +102,7 @@ POS = ("pos", "upos", "xpos")
 
 
 def read_with_header(file: TextFile) -> Iterator[Document]:
-    """Read documents, whose tokens have to stand together."""
+    """Read the documents of a file with a header. The lines of each document must be adjacent."""
     seen: set[str] = set()
     for name, found in groupby(_lines(file), key=itemgetter(0)):
         id = file.make_id(name)

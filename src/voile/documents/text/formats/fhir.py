@@ -1,7 +1,7 @@
-"""FHIR: the notes inside DocumentReference resources, alone, in bundles or a line each.
+"""Read the notes in FHIR DocumentReference resources: single resources, bundles or NDJSON.
 
-A note is an attachment of text/plain or text/html in Base64; its subject is the reference or the
-identifier that the resource has. Everything else of a resource or a bundle is not read.
+A note is a Base64 attachment of the type text/plain or text/html. Its subject is the reference or
+the identifier in the resource. All other contents of a resource or a bundle are not read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def is_fhir(first: Mapping[str, Any]) -> bool:
 
 
 def read_fhir(file: TextFile) -> Iterator[Document | UnreadPart]:
-    """Read each note of a file of FHIR, and name each part of it that is none."""
+    """Read each note of a FHIR file, and name each other part of the file."""
     number = 0
     for _, row in read_objects(file):
         for resource in list_resources(row):

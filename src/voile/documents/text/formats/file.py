@@ -1,4 +1,4 @@
-"""One file of documents: its text, its lines, its documents."""
+"""A file of documents: its text, its lines, and its documents."""
 
 from __future__ import annotations
 
@@ -33,42 +33,46 @@ _COMPRESSED = re.compile(r"\.gz$", re.IGNORECASE)
 @dataclass(frozen=True)
 class TextFile:
     path: Path
-    name: str  # what its document is called, where it holds one
-    # whether it is one of several files, so that the name distinguishes their documents
+    name: str  # the name of its document, if it contains one document
+    # whether it is one of several files, which need the name to distinguish their documents
     several: bool = False
-    encoding: str | None = None  # of its text; without one UTF-8, or what a byte order mark says
-    subject: str | None = None  # the field or column that says whom a document is about
+    # of its text; by default UTF-8, or the encoding of a byte order mark
+    encoding: str | None = None
+    subject: str | None = None  # the field or column with a document's subject
 
     def text(self) -> str:
-        """Return the whole text, of 64 MiB at most: line ends stay, a byte order mark does not."""
+        """Return the whole text, 64 MiB at most, without a byte order mark.
+
+        Line ends are unchanged.
+        """
         return self._whole(utf8_chunks(self.path, self._encoding())).decode()
 
     def content(self, most: int = LINE_BYTES) -> bytes:
-        """Return the bytes, decompressed; `most` of them, or it is refused."""
+        """Return the decompressed bytes. A file of more than `most` bytes is refused."""
         return bytes(self._whole(raw_chunks(self.path), most))
 
     def in_encoding(self, said: str) -> TextFile:
-        """Return the same file in an encoding that it says itself, where there is such a one."""
+        """Return the same file in an encoding that it declares, if that encoding exists."""
         try:
             return replace(self, encoding=known_encoding(said))
         except RequestError:
             return self
 
     def has_mark(self) -> bool:
-        """Return whether it begins with UTF-8's byte order mark, which is not in its text."""
+        """Return whether the file begins with the UTF-8 byte order mark, which its text omits."""
         return next(raw_chunks(self.path), b"").startswith(BOM_UTF8)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Stream the lines in UTF-8, with their ends and numbers."""
+        """Stream the number and the UTF-8 bytes of each line, including its line end."""
         return numbered_lines(self.path, self._encoding())
 
     def head(self) -> str:
-        """Return the beginning, as far as it is text: enough to distinguish formats."""
+        """Return the decodable beginning of the text, which is enough to distinguish formats."""
         encoding = self._encoding()
         return next(raw_chunks(self.path), b"")[: 1 << 16].decode(encoding, errors="ignore")
 
     def make_id(self, own: object) -> str:
-        """Return the id of a document that this file calls its own so."""
+        """Return the id of a document with the number or name `own` in this file."""
         return f"{self.name} {own}" if self.several else str(own)
 
     def document(
@@ -107,7 +111,7 @@ class TextFile:
 
 @contextmanager
 def report_unreadable(path: Path) -> Iterator[None]:
-    """Turn an error of the system into one sentence."""
+    """Convert an operating system error to a SourceError of one sentence."""
     try:
         yield
     except OSError as error:
@@ -115,7 +119,7 @@ def report_unreadable(path: Path) -> Iterator[None]:
 
 
 def check_file(path: Path, root: Path | None) -> None:
-    """Refuse a path that is no file, such as a pipe, and a link that leads out of `root`."""
+    """Refuse a path that is not a file, such as a pipe, and a link that leads out of `root`."""
     if root and path.is_symlink() and root.is_dir() and not _is_below(path, root):
         raise SourceError(
             "links that lead out of the folder are not read",
@@ -131,10 +135,10 @@ def _is_below(path: Path, root: Path) -> bool:
 
 
 def suffix(path: Path) -> str:
-    """Give a name's last suffix before .gz, in small letters."""
+    """Return the last suffix of a name before .gz, in lower case."""
     return Path(_COMPRESSED.sub("", path.name)).suffix.lower()
 
 
 def stem(path: Path) -> str:
-    """Give a path without its last suffix and .gz: "ward/110-01" of ward/110-01.xml.gz."""
+    """Return a path without its last suffix and .gz: "ward/110-01" for ward/110-01.xml.gz."""
     return Path(_COMPRESSED.sub("", str(path))).with_suffix("").as_posix()

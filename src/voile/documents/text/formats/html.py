@@ -1,4 +1,4 @@
-"""HTML: one document a page, of the text that a reader sees."""
+"""Read HTML: one document for each page, with the text that a reader sees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?([\w.:-]+)""", r
 
 
 def read_html(file: TextFile) -> Iterator[Document]:
-    """Read one page as one document, in the encoding that it declares unless one is said."""
+    """Read one page as one document.
+
+    The encoding is that of the file if given, or else the declared one.
+    """
     if file.encoding is None and (said := _DECLARED.search(file.content()[:4096])):
         file = file.in_encoding(said[1].decode())
     yield file.document(extract_html_text(file.text()), id=file.name, annotated=False)

@@ -1,7 +1,7 @@
-"""The XML of i2b2's de-identification challenges of 2006 and 2014.
+"""Read the XML of i2b2's de-identification challenges of 2006 and 2014.
 
-It is read without document types, and so without entities but XML's own. XML takes every line end
-for one character; inside TEXT elements they stay as they are in the file.
+Document types are refused, so that there are no entities except those of XML itself. XML converts
+every line end to one character. Inside TEXT elements, line ends stay as in the file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from voile.documents.text.formats.quotes import AnnotationError, QuotedSpan, pla
 
 _TEXT = re.compile(r"(<TEXT\b[^>]*>)(.*?)(</TEXT\s*>)", re.DOTALL)
 KEEPER = "\ufdd0"
-"""Stands for a return while XML is read: no text has it, and XML lets it pass."""
+"""The placeholder of a carriage return while XML is parsed: no text contains it, and XML allows
+it.
+"""
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.-]+)["']""")
 
 
@@ -67,7 +69,7 @@ def _tree(file: TextFile, text: str) -> Element:
 
 
 def read_2006(file: TextFile) -> Iterator[Document]:
-    """Read each record; the type of a PHI element is its label."""
+    """Read each record; the type of a PHI element becomes the label of its span."""
     records = list(parse(file).iter("RECORD"))
     if not records:
         raise SourceError("holds no RECORD element", where=file.path.name)
@@ -102,7 +104,10 @@ PATIENT = re.compile(r"(\d+)-\d+")
 
 
 def read_2014(file: TextFile) -> Iterator[Document]:
-    """Read one record; a tag's TYPE is its label. Without TAGS it is not annotated."""
+    """Read one record; the TYPE of a tag becomes its label.
+
+    A record without TAGS has no spans.
+    """
     root = parse(file)
     text, tags = root.find("TEXT"), root.find("TAGS")
     where = f"document {file.name}"

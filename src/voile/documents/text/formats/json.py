@@ -1,7 +1,8 @@
-"""JSON of one object a document, lines or one list: voile's own, presidio-research's, doccano's.
+"""Read JSON with one object for each document: the formats of voile, presidio-research and doccano.
 
-Of presidio-research the texts of one template are alike: ``subject="template_id"`` keeps them in
-one fold. doccano has [start, end, label] in `label` or `labels`, or with relations `entities`.
+The objects are lines or a list. In presidio-research, the texts of one template are similar:
+``subject="template_id"`` keeps them in one fold. doccano has [start, end, label] in `label` or
+`labels`, or with relations `entities`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from voile.documents.text.formats.quotes import QuotedSpan, place_quotes, read_q
 
 
 def read_objects(file: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each object with its row; lines stream, a list or an object over lines is whole."""
+    """Yield the row number and the object of each document.
+
+    Lines are streamed. A list, or one object over several lines, is read as a whole.
+    """
     if file.head().lstrip().startswith("["):
         yield from _list(file)
         return
@@ -36,7 +40,7 @@ def read_objects(file: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _object_over_lines(file: TextFile) -> dict[str, Any] | None:
-    """Return the one object of a file with several lines; None if the file has anything else."""
+    """Return the single object of a file with several lines; None for other contents."""
     text = file.text().strip()
     try:
         found = json.loads(text) if "\n" in text else None
@@ -79,7 +83,7 @@ def read_annotated(
 
 
 def _subject(file: TextFile, number: int, row: dict[str, Any]) -> str | None:
-    """Return whom the document is about: the field `subject`, or the one that was named."""
+    """Return the subject: the field `subject`, or the field that the caller named."""
     if file.subject is not None and file.subject not in row:
         raise RequestError(
             f"row {number} has no field {file.subject} for its subject",
@@ -93,7 +97,7 @@ def _subject(file: TextFile, number: int, row: dict[str, Any]) -> str | None:
 
 
 def read_jsonl(file: TextFile) -> Iterator[Document]:
-    """Read voile's own: text, spans of start, end and label, id or doc_id, subject."""
+    """Read voile's format: text, spans with start, end and label, id or doc_id, and subject."""
     return read_annotated(
         file, "text", lambda row, where: read_quotes_if_any(row.get("spans"), where)
     )
@@ -103,7 +107,10 @@ PRESIDIO_KEYS = ("start_position", "end_position", "entity_type")
 
 
 def read_presidio(file: TextFile) -> Iterator[Document]:
-    """Read documents; each span's value must be the text at its place."""
+    """Read the documents of presidio-research.
+
+    The value of each span must be the text at its offsets.
+    """
     return read_annotated(file, "full_text", _presidio_quotes)
 
 

@@ -1,7 +1,7 @@
-"""E-mail (.eml): the headers that people read, and the text; attachments are not read.
+"""Read e-mail (.eml): the headers that people read, and the text. Attachments are not read.
 
-The plain text is the first choice of alternatives, then HTML. A forwarded mail is read with its
-headers.
+The reader prefers the plain text of several alternatives, and then HTML. A forwarded mail is read
+with its headers.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from voile.documents.text.formats.file import TextFile, UnreadPart
 
 HEADERS = ("from", "sender", "reply-to", "to", "cc", "bcc", "date", "subject")
 DEEPEST = 20
-"""Mails and parts within each other."""
+"""The deepest level of nested mails and parts."""
 NAME_LENGTH, LONGEST = 200, 1 << 16
-"""Characters of an attachment's name, and of a header."""
+"""The most characters of an attachment's name, and of a header."""
 PLAIN, HTML, MAIL = "text/plain", "text/html", "message/rfc822"
 NO_MAIL = "is not an e-mail that can be read"
 
@@ -34,7 +34,10 @@ class _MailAside(NamedTuple):
 
 
 def read_mail(file: TextFile) -> Iterator[Document | UnreadPart]:
-    """Read one mail as one document. Its attachments follow as not read, each by its number."""
+    """Read one mail as one document.
+
+    Each attachment follows as an unread part, with its number.
+    """
     try:
         mail = message_from_bytes(file.content())
         if not _headers(mail):
@@ -45,7 +48,7 @@ def read_mail(file: TextFile) -> Iterator[Document | UnreadPart]:
         names = [_file_name(part) for part, _ in asides]
     except SourceError:
         raise
-    except Exception:  # what the library stumbles over could be quoted from the mail
+    except Exception:  # the message of another error could quote the mail
         raise SourceError(NO_MAIL, where=file.path.name) from None
     yield file.document(text, id=file.name, annotated=False)
     for number, (one, name) in enumerate(zip(asides, names, strict=True), 1):
@@ -87,7 +90,7 @@ def _part(part: Message, depth: int) -> Iterator[str | _MailAside]:
 
 
 def _rank(part: Message) -> int:
-    """Prefer plain text that says something to HTML, and HTML to anything else."""
+    """Prefer plain text that is not blank to HTML, and HTML to any other part."""
     kind = part.get_content_type()
     if kind == PLAIN:
         return 3 if _text(part).strip() else 0
@@ -95,7 +98,10 @@ def _rank(part: Message) -> int:
 
 
 def _text(part: Message) -> str:
-    """Decode a part's text; what cannot be decoded is lost, and the document set aside for it."""
+    """Decode the text of a part.
+
+    Characters that cannot be decoded become U+FFFD, and the document is rejected for it.
+    """
     raw = part.get_payload(decode=True)
     assert isinstance(raw, bytes)
     encoding = known_encoding(part.get_content_charset() or "utf-8")
@@ -104,7 +110,7 @@ def _text(part: Message) -> str:
 
 
 def _decode_header(raw: str) -> str:
-    """Decode a header into one line, whatever line ends it holds."""
+    """Decode a header into one line, with blanks instead of its line ends."""
     if len(raw) > LONGEST:
         raise ValueError("a header without end, in which the library would search for very long")
     text = raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

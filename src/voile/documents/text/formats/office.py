@@ -1,7 +1,7 @@
-"""Plain text, and the text of Word and PDF files by python-docx and pypdf (the extra `office`).
+"""Read plain text, Word files with python-docx, and PDF files with pypdf (the extra `office`).
 
-How a .docx is read is in `voile.data.formats.word`. A .pdf gives its pages' text as pypdf finds it:
-where it stands on the page is lost, and a scanned page has none.
+The module `voile.data.formats.word` reads .docx files. A .pdf file gives the text of its pages as
+pypdf finds it. The positions on the page are lost, and a scanned page has no text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def read_docx(file: TextFile) -> Iterator[Document]:
 
 
 def read_pdf(file: TextFile) -> Iterator[Document]:
-    """Read one PDF document; one without any text is refused, since it was scanned."""
+    """Read one PDF document. A document without any text is refused, since it was scanned."""
     with _reading(file):
         import pypdf
 
@@ -54,7 +54,10 @@ def read_pdf(file: TextFile) -> Iterator[Document]:
 
 @contextmanager
 def _reading(file: TextFile) -> Iterator[None]:
-    """Turn the library's errors and warnings, which may quote the file, into one sentence."""
+    """Convert the errors of pypdf to one sentence, and silence its warnings.
+
+    Both may quote the file.
+    """
     logger = logging.getLogger("pypdf")
     level = logger.level
     logger.setLevel(logging.CRITICAL + 1)
@@ -78,5 +81,5 @@ def _reading(file: TextFile) -> Iterator[None]:
 
 
 def read_plain(file: TextFile) -> Iterator[Document]:
-    """Read a plain text as one document, without spans."""
+    """Read a plain text file as one document without annotations."""
     yield file.document(file.text(), id=file.name, annotated=False)

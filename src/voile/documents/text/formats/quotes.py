@@ -1,4 +1,4 @@
-"""Annotations next to the text: their places, checked by their quotes."""
+"""Check annotations next to the text: the offsets must fit the quoted text."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class AnnotationError(SourceError):
 
 @dataclass(frozen=True)
 class QuotedSpan:
-    # start and end of each piece, as the format counts characters
+    # the start and end of each piece, in the character count of the format
     places: tuple[tuple[int, int], ...]
-    label: str  # the type of what stands there
-    # what stands there, pieces joined by blanks, where the format repeats it
+    label: str  # the type of the annotated text
+    # the annotated text, with blanks between pieces, if the format quotes it
     words: str | None = None
 
 
@@ -60,7 +60,10 @@ def read_quotes_if_any(
     keys: tuple[str, str, str] = ("start", "end", "label"),
     words: str | None = None,
 ) -> list[QuotedSpan] | None:
-    """Return the annotations; None for a null or no value: the text may not be annotated."""
+    """Return the annotations; None for a null or missing value.
+
+    A text without a value may not be annotated.
+    """
     return None if found is None else read_quotes(found, where, keys, words)
 
 
@@ -79,11 +82,11 @@ def place_quotes(
     returns: bool = True,
     marked: bool = False,
 ) -> tuple[Span, ...]:
-    """Turn quotes into spans of the text; a quote in several pieces is several spans.
+    """Convert quotes to spans of the text; each piece of a quote becomes a span.
 
-    Some tools count a Windows line end as two characters, some as one, as XML does. Some count a
-    byte order mark (`marked`). The quoted text decides, else `returns` (two). If several ways fit,
-    one with all spans inside the text goes first.
+    Some tools count a Windows line end as two characters, and some as one, like XML. Some count a
+    byte order mark (`marked`). The quoted text decides between these counts, or else `returns` (two
+    characters). If several counts fit, the first count with all spans inside the text is used.
     """
     ways = [_as_it_is, _without_returns(text)] if "\r\n" in text else [_as_it_is]
     ways = ways if returns else ways[::-1]
@@ -113,7 +116,7 @@ def _inside(text: str, spans: Iterable[Span]) -> bool:
 def _find_misquote(
     text: str, quotes: Sequence[QuotedSpan], moved: Sequence[Sequence[Span]]
 ) -> Span | None:
-    """Find an annotation that quotes other words; line ends and blanks are alike."""
+    """Return the first span of an annotation that quotes other words; all white space is equal."""
     for quote, spans in zip(quotes, moved, strict=True):
         if quote.words is not None and _inside(text, spans):
             words = " ".join(text[span.start : span.end] for span in spans)
@@ -127,12 +130,12 @@ def _as_it_is(place: int) -> int:
 
 
 def _after_mark(way: Callable[[int], int]) -> Callable[[int], int]:
-    """Return what moves a place that counts a byte order mark, which is not in the text."""
+    """Return a function that corrects an offset that counts a byte order mark."""
     return lambda place: way(place - 1)
 
 
 def _without_returns(text: str) -> Callable[[int], int]:
-    """Return what moves a place in the text with line ends of one character to the text itself."""
+    """Return a function that corrects an offset that counts Windows line ends as one."""
     ends: list[int] = []
     at = text.find("\r\n")
     while at >= 0:

@@ -1,4 +1,4 @@
-"""The format of a file, by the end of its name and its beginning."""
+"""Recognise the format of a file from its suffix and its beginning."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ SAY = "say its format"
 def recognise(
     thing: str | PathLike[str], encoding: str | None = None, *, mixed: bool = False
 ) -> str:
-    """Return the format of a file, of all files in a folder or of those of a pattern.
+    """Return the format of a file, of all files in a folder, or of the files of a pattern.
 
-    mixed : where there are several, and those that are known hold unannotated text, it is `files`.
+    mixed : whether a folder of several formats is "files", if all known formats are unannotated
+    text.
     """
     if "::" in os.fspath(thing) or DatabaseAddress.parse(thing) is not None:
         return "table"
@@ -69,15 +70,15 @@ def recognise(
 
 
 def _are_plain(formats: list[str]) -> bool:
-    """Return whether some formats are read here, and nobody annotated their files."""
+    """Return whether at least one format is read here, and all such formats are unannotated."""
     read = [format for format in formats if format != "table"]
     return bool(read) and all(SINGLE_FORMATS[format].plain for format in read)
 
 
 def list_files(path: Path) -> Iterator[Path]:
-    """Yield the files of a folder and those below it, of a pattern, or the one file, by name.
+    """Yield the files of a folder and its subfolders, of a pattern, or the single file, by name.
 
-    Paths that are no files are yielded as well, such as a link that leads nowhere or to a folder.
+    Paths that are not files are also yielded, such as a broken link or a link to a folder.
     """
     if path.is_dir():
         for one in sorted(path.rglob("*")):
@@ -90,16 +91,19 @@ def list_files(path: Path) -> Iterator[Path]:
         yield from map(Path, found)
     else:
         names = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-        close = get_close_matches(path.name, names, n=3)  # no list: files can bear people's names
+        # no list: file names can contain people's names
+        close = get_close_matches(path.name, names, n=3)
         near = f"did you mean {' or '.join(close)}?" if close else "no name there is like it"
         there = near if path.parent.is_dir() else f"there is no folder {path.parent}"
         raise RequestError("there is no such file or folder", where=str(path), instead=there)
 
 
 def format_of(path: Path, encoding: str | None) -> str | None:
-    """Return a file's format by its name and beginning; None where its name ends in no known way.
+    """Return the format of a file from its name and beginning; None if the suffix is unknown.
 
-    Raises RequestError: its beginning is of no known format.
+    Raises
+    ------
+    RequestError : the beginning has no known format.
     """
     end = suffix(path)
     if end in BY_NAME:
@@ -115,7 +119,7 @@ def format_of(path: Path, encoding: str | None) -> str | None:
 
 
 def is_fhir_lines(path: Path) -> bool:
-    """Say whether lines of JSON, which are a table by their name, are resources of FHIR."""
+    """Return whether JSON lines, which are a table by their name, are FHIR resources."""
     if suffix(path) not in (".jsonl", ".ndjson") or not path.is_file():
         return False
     try:
@@ -148,7 +152,10 @@ def _xml(file: TextFile) -> str:
 
 
 def _lines(file: TextFile) -> str:
-    """Distinguish columns from other lines: in all a tag stands last, and one has a type."""
+    """Distinguish CoNLL columns from other lines.
+
+    In columns, every line ends with a tag, and at least one tag has a type.
+    """
     lines = file.head().splitlines()
     if lines and {*lines[0].split("\t")[:-1]} & {*TOKEN}:
         return "conll-header"

@@ -1,4 +1,4 @@
-"""The formats of one kind of file: a reader takes a `TextFile`, and yields its documents."""
+"""Register the formats of single files. A reader takes a `TextFile` and yields its documents."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from voile.documents.text.formats.file import TextFile, UnreadPart
 @dataclass(frozen=True)
 class TextFormat:
     read: Callable[[TextFile], Iterator[Document | UnreadPart]]
-    holds: str  # what it is, for people
-    # of the files that are taken from a folder; .gz may follow where it is text
+    holds: str  # a description for people
+    # the suffixes of the files to read from a folder; .gz may follow a text suffix
     suffixes: tuple[str, ...]
-    single: bool = False  # whether a file holds one document, which it names
-    subject: bool = False  # whether the field or column of the subject can be named
-    text: bool = True  # whether a file's encoding can be stated
-    plain: bool = False  # whether nobody annotated it, so that a folder may mix it with others
+    single: bool = False  # whether a file contains one document, which has the file's name
+    subject: bool = False  # whether the user can name the field or column of the subject
+    text: bool = True  # whether the user can set a file's encoding
+    # whether the format has no annotations, so that a folder may mix it with others
+    plain: bool = False
 
 
 def _read_table(file: TextFile) -> Iterator[Document]:
@@ -52,4 +53,4 @@ SINGLE_FORMATS: Mapping[str, TextFormat] = {
     "fhir": TextFormat(fhir.read_fhir, "FHIR's DocumentReference", _JSON, text=False, plain=True),
     "table": TextFormat(_read_table, "a table with a column text", (), subject=True),
 }
-"""The formats of one kind of file, by their names; see `formats.FORMATS` for all."""
+"""The formats of one kind of file, by name; `formats.FORMATS` contains all formats."""

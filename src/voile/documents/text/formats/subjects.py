@@ -1,4 +1,4 @@
-"""Subjects by the names of files: `{subject}_*.txt` says that 17_letter.txt is about 17."""
+"""Extract subjects from file names: with `{subject}_*.txt`, the subject of 17_letter.txt is 17."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ _MEANS = {"{subject}": r"(?P<subject>[^/]+?)", "*": r"[^/]*", "?": r"[^/]"}
 
 @dataclass(frozen=True)
 class SubjectPattern:
-    """A pattern of names of files, of which `{subject}` is the subject.
+    """A pattern of file names in which `{subject}` is the subject.
 
-    `*` is anything and `?` one character, neither over folders; `{subject}` is as short as it can
-    be. A pattern with a slash is of the path from the folder on, else of the name alone.
+    `*` matches any characters and `?` one character, and neither matches a slash. `{subject}`
+    matches as few characters as possible. A pattern with a slash applies to the path relative to
+    the folder, and any other pattern applies to the file name.
 
     >>> letters = SubjectPattern("{subject}_*.txt")
     >>> letters.subject_of(Path("notes/ward/17_a_letter.txt"), Path("notes"))
@@ -36,7 +37,7 @@ class SubjectPattern:
             )
 
     def subject_of(self, path: Path, root: Path) -> str | None:
-        """Return whom a file is about; None where its name is not of this pattern."""
+        """Return the subject of a file; None if its name does not match this pattern."""
         within = path.relative_to(root) if path.is_relative_to(root) else path
         found = self._form.fullmatch(within.as_posix() if "/" in self.written else path.name)
         return found["subject"] if found else None

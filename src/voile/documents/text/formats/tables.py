@@ -1,9 +1,9 @@
-"""Documents in the columns of a table: Parquet, CSV, a database, a frame, by their roles.
+"""Read documents from the columns of a table, by their roles: Parquet, CSV, a database, a frame.
 
 A column with the role `text` contains documents. Its setting `spans` is the name of the column with
-their spans, which has the role `label`. Spans are JSON text, or lists of objects with start, end,
-label. Its setting `pos` may be the name of a column with parts of speech, with tag in the place of
-label.
+their spans, which has the role `label`. Spans are JSON text, or lists of objects with start, end
+and label. Its setting `pos` may be the name of a column with parts of speech, in the same form with
+tag instead of label.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SPANS, POS = "spans", "pos"
 def batch_documents(
     batch: pa.RecordBatch, roles: Roles, *, first: int = 1, annotated: bool = True
 ) -> list[Document]:
-    """Make the documents of a batch: row after row, and in a row a text column after the other."""
+    """Create the documents of a batch, ordered by row and then by text column."""
     texts = span_columns(roles, batch.schema)
     columns = [_texts(batch, name) for name in texts]
     spans = [batch.column(by).to_pylist() if annotated and by else None for by in texts.values()]
@@ -51,7 +51,7 @@ def batch_documents(
 
 
 def span_columns(roles: Roles, columns: pa.Schema) -> dict[str, str | None]:
-    """Return the text columns, and the column that holds the spans of each, if any."""
+    """Return the text columns, each with the column that contains its spans, if any."""
     texts = {name: roles.columns[name].settings.get(SPANS) for name in roles.of("text")}
     if not texts:
         raise RequestError("no column has the role text", where="roles")
@@ -69,7 +69,7 @@ def span_columns(roles: Roles, columns: pa.Schema) -> dict[str, str | None]:
 
 
 def pos_columns(roles: Roles) -> dict[str, str | None]:
-    """Return the text columns, and the column that holds the parts of speech of each, if any."""
+    """Return the text columns, each with the column that contains its parts of speech, if any."""
     texts = {name: roles.columns[name].settings.get(POS) for name in roles.of("text")}
     for name, pos in texts.items():
         if pos is not None and pos not in roles.columns:
@@ -84,7 +84,7 @@ def pos_columns(roles: Roles) -> dict[str, str | None]:
 def read_table(
     thing: str | PathLike[str], encoding: str | None, subject: str | None
 ) -> Iterator[Document]:
-    """Stream a table whose columns are called text, spans and subject, the last two if any."""
+    """Stream a table with the column text, and optionally the columns spans and subject."""
     source = open_source(thing, encoding=encoding)
     if "text" not in source.columns:
         raise RequestError(

@@ -1,4 +1,4 @@
-"""Tags of tokens (BIO, IO, IOBES, BILOU, BMES), and the text that tokens are joined to."""
+"""Decode tags of tokens (BIO, IO, IOBES, BILOU, BMES), and join tokens to a text."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class TaggedToken(NamedTuple):
 
 
 def is_tag(tag: str) -> bool:
-    """Return whether a tag has a type; B and I alone have none."""
+    """Return whether a tag is harmless or has a type; B and I alone have no type."""
     return bool(tag) and (tag in HARMLESS or tag.rstrip("-") not in {*"BIELMSUW", ""})
 
 
 def join_tagged(tokens: Iterable[tuple[int, int, str]]) -> list[Span]:
-    """Join the tokens of a sentence to spans.
+    """Join the tagged tokens of a sentence to spans.
 
-    A span continues with I, M, E and L of its type, and with a type that stands alone (IO). Any
-    other type begins a span, so that no tagged token is left out.
+    A span continues with I, M, E and L of its type, and with a bare type (IO). Any other tag with a
+    type begins a span, so that no tagged token is lost.
     """
     spans: list[Span] = []
     going = None
