@@ -179,9 +179,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         table: NDArray[Any],
         at: SideLevels,
     ) -> ProtectiveRandom | RowDraws:
-        """Return the randomness of the dither. With the user's secret, a row always gets the
-        same.
-        """
+        """Return the randomness of the dither. With the user's secret, it is fixed for each row."""
         if not self.lasts:
             return self.protective
         columns = [subjects, numbers, labels, table, at.left.T, at.share.T]

@@ -81,8 +81,8 @@ class DecodedReadings(BriefRepr):
     out : path of the readings. like : the kind of data frame to return.
     rows : number of decoded rows.
     set_aside, aside : number of rejected rows, and their file. A row is rejected if it is outside
-        the map's range, or was encoded with other known columns. other_known : the number of rows
-        in the second case.
+        the map's range, or was encoded with other known columns.
+    other_known : number of rows encoded with other known columns.
     """
 
     shows = ("out", "rows", "set_aside")

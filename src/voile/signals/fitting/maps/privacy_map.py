@@ -323,8 +323,7 @@ class PrivacyMap(EstimatorParameters):
         known: ArrayLike | None = None,
         farthest: float | None = None,
     ) -> NDArray[Any]:
-        """Return the readings of messages; see `Codec.decode`. `subjects` only matters for own
-        laws.
+        """Return the readings of messages; see `Codec.decode`. `subjects` is for own laws only.
 
         Every number decodes to some reading, even a forged number, or one of another class or other
         side columns. If the side columns of client and server may differ, send a `KnownMac` of each

@@ -230,8 +230,8 @@ def _solve_best(
 ) -> Iterator[_RelationCandidate]:
     """Yield for each set of columns the candidate with the shortest description of a row.
 
-    Skip a set in two cases: a column outside it gives a much shorter description, or a subset of
-    the columns gives one that is as short.
+    Skip a set if a column outside it gives a much shorter description. Also skip it if a subset of
+    its columns gives a description that is as short.
     """
     by_columns: dict[frozenset[str], list[tuple[float, _RelationCandidate]]] = {}
     for one in candidates:

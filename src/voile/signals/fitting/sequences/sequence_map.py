@@ -1,6 +1,4 @@
-"""`SequenceMap` learns the course of a subject's readings, so that many reveal only as much as
-one.
-"""
+"""`SequenceMap` learns the course of a subject's readings, so that many reveal no more than one."""
 
 from __future__ import annotations
 
@@ -217,9 +215,7 @@ class SequenceMap:
     def _check_relations(
         self, X: Floats, c: NDArray[np.intp], lattices: Sequence[ValueLattice]
     ) -> None:
-        """Refuse declared relations for readings that lack columns, and warn about other
-        relations.
-        """
+        """Refuse declared relations for readings that lack columns. Warn about other relations."""
         if self.relations:
             raise RequestError(
                 "a declared relation is not lifted where some readings lack a column",
