@@ -170,7 +170,7 @@ def _plain(value: Any) -> Any:
 def _listen(rows: _SendRows, link: Link, reporter: VerbReporter) -> None:
     """Read JSON lines from standard input, and add their readings to the link's events."""
     try:
-        lines = getattr(sys.stdin, "buffer", sys.stdin)  # bytes, so that bad text affects one line only
+        lines = getattr(sys.stdin, "buffer", sys.stdin)  # bytes: bad text affects one line only
         for number, line in enumerate(lines, 1):
             if why := _left_out(rows, link, number, line):
                 reporter.insist(f"{why}; left out")
