@@ -57,13 +57,9 @@ SEQUENCE = "sequence"
 class SessionFacts:
     """The facts of sessions, and how well sessions hide the class of held-out subjects."""
 
-    arrays: (
-        Arrays | None
-    )  # of a `SequenceCodec`; None if sessions reveal the class
+    arrays: Arrays | None  # of a `SequenceCodec`; None if sessions reveal the class
     unit: TimeUnit | None  # unit of the times in messages; None: readings are counted
-    overheard: tuple[
-        OverheardSessions, ...
-    ] = ()  # one per length; empty with too few subjects
+    overheard: tuple[OverheardSessions, ...] = ()  # one per length; empty with too few subjects
 
     @property
     def forgets(self) -> bool:
