@@ -141,7 +141,7 @@ class OmopWriting:
         """Return the released form of a row, or the reason for not releasing it."""
         rules = table_rules()[table]
         text = None
-        if table == "note" and row["note_text"] is not None:  # taken for every person, to stay in step
+        if table == "note" and row["note_text"] is not None:  # taken for every person, in step
             text = next(self.released.notes)
         if rules.person is None and not subject:
             return NO_COST
