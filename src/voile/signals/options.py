@@ -61,17 +61,17 @@ class FitOptions(voile.release.options.FitOptions):
 
     @property
     def methods(self) -> tuple[Method, ...]:
-        """The methods to fit, each once."""
+        """The methods to fit, without duplicates."""
         return tuple(dict.fromkeys(self.method)) or ("transport",)
 
     @property
     def bases(self) -> tuple[Base, ...]:
-        """The bases tried, each once; the first names the policy of strength 0."""
+        """The bases to try, without duplicates. The first one names the policy of strength 0."""
         return tuple(dict.fromkeys(self.base)) or ("barycentre", "normal", "uniform")
 
     @property
     def strengths(self) -> tuple[float, ...]:
-        """The strengths to fit, rising; tenths unless given."""
+        """The strengths to fit, in increasing order. The default is every tenth."""
         return tuple(sorted(set(self.strength))) or TENTHS
 
 
