@@ -48,6 +48,13 @@ class FitOptions(voile.release.options.FitOptions):
             "keep the map of sequences even if whole sessions reveal the class of held-out subjects"
         ),
     )
+    send: tuple[str, ...] = Field(
+        (),
+        description=(
+            "column of readings that fit must not withhold, even if an adversary who decodes "
+            "messages under every class infers the class from it. Repeatable"
+        ),
+    )
     beliefs: RowsPlace | None = Field(
         None,
         description="table of the eavesdropper's prior beliefs: a column of subjects, and one of "

@@ -9,15 +9,18 @@ import pyarrow as pa
 import pytest
 from tests.signals.clinic import applied, decoded, fitted
 
-from voile.core.errors import RequestError
+from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.data import open_source
+from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.release.kit import StoredKit
 from voile.signals import SignalsWarning
 from voile.signals.fitting.fit import fit
 from voile.signals.model.content import SignalsContent
-from voile.signals.options import FitOptions
+from voile.signals.model.readings.sources import SignalReader
+from voile.signals.module import SIGNALS
+from voile.signals.options import AttackOptions, FitOptions
 from voile.signals.verbs.report import sections
 
 COLUMNS = {
@@ -71,16 +74,104 @@ def test_a_kit_holds_the_relation_states_its_figure_and_decodes_exactly(relation
         assert sorted(again[name].to_pylist()) == sorted(table[name].tolist())
 
 
-def test_fit_warns_where_consistency_reveals_more_than_messages():
-    """The distances from the sum have a law of each class, so that no table is common."""
+def broken():
+    """Return people for whom a sum holds in 70%: no relation is lifted, and it shows the class."""
     table = people(1200)
+    rng = np.random.default_rng(2)
+    total = table["weight"] + table["height"]
+    others = rng.permutation(total)
+    return {**table, "bmi": np.round(np.where(rng.random(1200) < 0.3, others, total), 1)}
+
+
+def fit_broken(said, **options):
+    chosen = FitOptions.model_validate({"method": ["transport"], "strength": [1], **options})
+    return fit(open_source(pa.table(broken())), said, chosen, seed=1, progress=silent)
+
+
+@pytest.fixture(scope="module")
+def withheld():
+    """Return the kit without the reading that shows the class, and the warning."""
+    with pytest.warns(SignalsWarning, match="withheld") as caught:
+        kit = fit_broken(roles(bmi="reading"))
+    return kit, [str(one.message) for one in caught]
+
+
+def test_fit_withholds_the_reading_that_shows_the_class(withheld, tmp_path):
+    kit, notes = withheld
+    content = SignalsContent.of(kit)
+    ((name, figure),) = content.withheld.items()
+    assert notes == [
+        f"withheld {name}: with it an adversary infers the class with balanced accuracy "
+        f"{figure['balanced']:.2f} (0.50 by chance); --send {name} sends it"
+    ]
+    assert figure["low"] > max(figure["messages"], figure["permuted"])
+    left = content.found["consistency"]["transport"]
+    assert left["low"] <= max(left["messages"], left["permuted"])
+    assert name not in content.reader.columns
+    table = broken()
+    release = applied(kit, tmp_path / "sent.parquet", pa.table(table))
+    assert name not in release.rows().columns
+    assert release.public["withheld"] == [name]
+    again = decoded(kit, release, tmp_path / "again.parquet")
+    for column in content.reader.columns:
+        assert sorted(again[column].to_pylist()) == sorted(table[column].tolist())
+
+
+def test_kit_report_and_attack_list_the_withheld_reading(withheld, tmp_path):
+    kit, _ = withheld
+    (name,) = SignalsContent.of(kit).withheld
+    assert any(one.startswith(f"withheld {name}: ") for one in SignalsContent.of(kit).holds())
+    release = applied(kit, tmp_path / "sent.parquet", pa.table(broken()))
+    for subject, audience in ((kit, "internal"), (kit, "public"), (release, "internal")):
+        summary, *_ = sections(subject, (), audience=audience)
+        assert f"The fit withheld {name}: with it an adversary" in str(summary)
+    found = SIGNALS.attack(
+        release,
+        open_source(pa.table(broken())),
+        AttackOptions(permutations=0),
+        seed=0,
+        progress=silent,
+    )
+    assert any(f"Withheld: {name}." in str(note) for note in found[0].notes)
+
+
+def test_a_reading_that_must_be_sent_is_not_withheld(withheld):
+    (name,) = SignalsContent.of(withheld[0]).withheld
+    with pytest.warns(SignalsWarning, match="withheld"):
+        other = SignalsContent.of(fit_broken(roles(bmi="reading"), send=[name]))
+    assert name in other.reader.columns
+    assert other.withheld
+    every = ["height", "weight", "bmi"]
+    with pytest.warns(SignalsWarning, match=r"decodes under every class .* accuracy 0\.\d\d"):
+        content = SignalsContent.of(fit_broken(roles(bmi="reading"), send=every))
+    assert not content.withheld
+    with pytest.raises(RequestError, match=r"weigth is no column of readings; did you mean weight"):
+        fit_broken(roles(bmi="reading"), send=["weigth"])
+
+
+def test_fit_refuses_where_the_last_reading_shows_the_class():
+    said = roles(bmi="reading", weight="drop", height="known")
+    table = broken()
     ill = np.array(table["ill"]) == "yes"
-    noise = np.random.default_rng(2).normal(np.where(ill, 2, -2), 1)
-    table["bmi"] = np.round(table["weight"] + table["height"] + noise / 10, 1)
-    source = open_source(pa.table(table))
+    rng = np.random.default_rng(4)
+    near = np.where(rng.random(1200) < 0.3, rng.permutation(table["height"]), table["height"])
+    table["bmi"] = np.round(near + np.where(ill, 4, -4) + rng.normal(0, 0.1, 1200), 1)
     options = FitOptions.model_validate({"method": ["transport"], "strength": [1]})
-    with pytest.warns(SignalsWarning, match=r"decodes under every class .* at least 0\.\d\d"):
-        fit(source, roles(bmi="reading"), options, seed=1, progress=silent)
+    with pytest.raises(
+        InfeasibleError, match=r"no reading can be sent: with bmi .* 0\.\d\d \(0.50"
+    ):
+        fit(open_source(pa.table(table)), said, options, seed=1, progress=silent)
+
+
+def test_a_withheld_column_leaves_the_relations_of_others():
+    columns = {"total": {"role": "reading", "relation": "weight + height", "resolution": 1.0}}
+    said = Roles.model_validate({"subject": "id", "columns": {**COLUMNS, **columns}})
+    reader = SignalReader(said, tuple(said.of("reading")), HoldOut(0.0, b"", "id"))
+    left = reader.withhold("height")
+    assert left.columns == ("weight", "bmi", "total")
+    assert not left.relations
+    assert left.roles.of("drop") == ["height"]
+    assert reader.withhold("bmi").relations == {2: "x1 + x0"}
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,16 @@ class DecodedMessages:
             off.append(np.abs(X.T - readings[-1]) / cells)
         return cls(np.ascontiguousarray(V.T), np.stack(readings), np.stack(off), cells, known)
 
+    def drop_column(self, column: int) -> DecodedMessages:
+        """Return the messages without a column."""
+        return DecodedMessages(
+            np.delete(self.Z, column, axis=1),
+            np.delete(self.readings, column, axis=2),
+            np.delete(self.off, column, axis=2),
+            np.delete(self.cells, column),
+            self.known,
+        )
+
     @classmethod
     def join_parts(cls, parts: Sequence[DecodedMessages]) -> DecodedMessages:
         """Join parts with different people, each decoded by the maps of its part."""

@@ -23,20 +23,21 @@ from voile.data.places import RowsPlace
 from voile.data.roles import Roles
 from voile.keys.random import streams
 from voile.release.kit import StoredKit
+from voile.signals.fitting.consistency_trial import ConsistencyTrial, exceeds_messages
+from voile.signals.fitting.fit_checks import check_bits, check_sent, warn_of_few
 from voile.signals.fitting.fit_sessions import fit_sessions
 from voile.signals.fitting.maps.privacy_map import PrivacyMap
 from voile.signals.fitting.maps.registry import METHODS
 from voile.signals.fitting.maps.trials import MOST, ClassLeakage, MethodTrials, trials
 from voile.signals.fitting.methods.conditional_fit import SideChoice
 from voile.signals.fitting.methods.transport import TransportMethod
-from voile.signals.fitting.try_consistency import try_consistency
 from voile.signals.information.beliefs import ClassBeliefs
 from voile.signals.information.over_time import information_over_time
 from voile.signals.information.subjects import CheckedSubjects, Subjects
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.side import SideLevels, read_levels
 from voile.signals.model.content import SignalsContent
-from voile.signals.model.maps.checks import FEW, SignalsWarning
+from voile.signals.model.maps.checks import SignalsWarning
 from voile.signals.model.maps.fitted import FittedLaws, MapMethod
 from voile.signals.model.maps.stored import StoredMap
 from voile.signals.model.policies import SignalsPolicy
@@ -46,6 +47,7 @@ from voile.signals.model.readings.sources import (
     check_classes,
     without_copies,
 )
+from voile.signals.model.withheld import describe_withheld
 from voile.signals.options import FitOptions
 
 LEAST_BITS = 1e-3  # smallest denominator for relative leakage
@@ -64,6 +66,7 @@ def fit(
     hold_out = HoldOut(options.hold_out, key, roles.subject)
     reader = SignalReader(roles, tuple(roles.of("reading")), hold_out, options.time)
     reader.check(source)
+    check_sent(reader, options)
     progress("reading the source", 0)
     read = reader.read_rows(source)
     rows = without_copies(read)
@@ -78,8 +81,8 @@ def fit(
     fitting = _SignalsFitting(reader, rows, parts, prior, options, own, draws, progress)
     with threadpool_limits(1, "blas"):  # threads of small products wait for each other
         content = fitting.content()
-    _check_bits(content, options.bits)
-    _warn_of_few(content, rows)
+    check_bits(content, options.bits)
+    warn_of_few(content, rows)
     return content.to_kit()
 
 
@@ -107,11 +110,12 @@ class _SignalsFitting:
     largest: float = 0.0
     before: dict[str, Any] = field(default_factory=dict)
     consistency: dict[str, dict[str, float]] = field(default_factory=dict)
+    withheld: dict[str, dict[str, float]] = field(default_factory=dict)  # by column, the figure
 
     def content(self) -> SignalsContent:
         """Fit the maps, try every policy, and keep the policies on the frontier.
 
-        Ctrl-C loses only the current method.
+        Ctrl-C loses only the current method. Begin again without a column that is to be withheld.
         """
         u = self.rng.uniform(-0.5, 0.5, self.rows.table.shape)
         tried = self._draw_tried()
@@ -119,12 +123,14 @@ class _SignalsFitting:
         for method in self.options.methods:
             try:
                 with ctrl_c():
-                    self._method(method, u, tried)
+                    revealing = self._method(method, u, tried)
             except KeyboardInterrupt:
                 if not self.maps:
                     raise
                 stopped = "interrupted"
                 break
+            if revealing is not None:
+                return self._withhold(revealing, self.consistency[method]).content()
         # if one reading reveals nothing, compare with the noise of the estimate
         whole = max(self.before["bits"], self.before["null"], LEAST_BITS)
         risk = [point.leakage.bits / whole for point in self.points]
@@ -141,7 +147,11 @@ class _SignalsFitting:
             frontier=frontier,
             figures=_figures([self.points[x] for x in frontier.policies], frontier),
             before=self.before,
-            found={"stopped": stopped, "consistency": self.consistency},
+            found={
+                "stopped": stopped,
+                "consistency": self.consistency,
+                "withheld": self.withheld,
+            },
         )
 
     def _choice(self) -> SideChoice | None:
@@ -154,8 +164,11 @@ class _SignalsFitting:
         one_each = self.rows.one_each(self.rng)
         return np.sort(self.rng.permutation(one_each)[:MOST])
 
-    def _method(self, method: str, u: Floats, tried: NDArray[np.intp]) -> None:
-        """Fit the map of one method, and try all its strengths and bases."""
+    def _method(self, method: str, u: Floats, tried: NDArray[np.intp]) -> int | None:
+        """Fit the map of one method, and try all its strengths and bases.
+
+        If a column must be withheld, return its position instead.
+        """
         self.progress(f"fitting the {method} map", 0)
         map = self._fit_map(method)
         rows, c = self.rows, np.searchsorted(map.classes_, self.rows.labels)
@@ -174,6 +187,9 @@ class _SignalsFitting:
             lift=map.lift,
         )
         trial = MethodTrials(tuple(made))
+        revealing = self._try_consistency(method, trial)
+        if revealing is not None:
+            return revealing
         if not self.before:
             self.before = self._measure_unprotected(trial, tried, c[tried], len(map.classes_))
         points, bases = [], self.options.bases
@@ -183,26 +199,60 @@ class _SignalsFitting:
             for base in bases:
                 apart = trial.distortion(base, strength)
                 points.append(_TriedPolicy(SignalsPolicy(method, base, strength), found, apart))
-        self._try_consistency(method, trial)
         whole = max(trial.distortion(base, 1.0) for base in bases)
         self.maps[method] = map
         self.points += points
         self.largest = max(self.largest, whole)
+        return None
 
-    def _try_consistency(self, method: str, trial: MethodTrials) -> None:
-        """Try the consistency attack on held-out people. Warn if it beats the messages alone."""
-        found = try_consistency(trial, self.seed)
-        if found is None:
-            return
-        self.consistency[method] = found
-        if found["low"] > max(found["messages"], found["permuted"]):
+    def _try_consistency(self, method: str, trial: MethodTrials) -> int | None:
+        """Try the consistency attack on held-out people.
+
+        If it reveals more than the messages alone, return the position of the column to withhold.
+        Warn instead if the options send all such columns.
+        """
+        decoded = ConsistencyTrial.of(trial, self.seed)
+        if decoded is None:
+            return None
+        found = self.consistency[method] = decoded.measure()
+        if not exceeds_messages(found):
+            return None
+        numeric = [j for j, one in enumerate(self.reader.forms) if not one.settings.nominal]
+        names = [self.reader.columns[j] for j in numeric]
+        free = [place for place, name in enumerate(names) if name not in self.options.send]
+        figure = f"balanced accuracy {found['balanced']:.2f} ({found['chance']:.2f} by chance)"
+        if not free:
             _warn(
-                f"readings are consistent under the right class alone. With the {method} map, an "
-                "adversary who decodes under every class has a balanced accuracy of at least "
-                f"{found['balanced']:.2f} ({found['low']:.2f} to {found['high']:.2f}). Messages "
-                f"alone give {found['messages']:.2f}. Declare the relation among columns in the "
-                "roles, or leave a derived column out"
+                f"with the {method} map, an adversary who decodes under every class infers it with "
+                f"{figure}. Messages alone give {found['messages']:.2f}. Declare the relation "
+                "among columns in the roles, or leave a derived column out"
             )
+            return None
+        self.progress("looking for the reading to withhold", 0)
+        return numeric[decoded.find_revealing(free)]
+
+    def _withhold(self, place: int, found: dict[str, float]) -> _SignalsFitting:
+        """Return the fitting without a column; refuse if no column would remain."""
+        column = self.reader.columns[place]
+        if len(self.reader.columns) == 1:
+            raise InfeasibleError(
+                f"no reading can be sent: with {column} an adversary infers the class with "
+                f"balanced accuracy {found['balanced']:.2f} ({found['chance']:.2f} by chance)",
+                instead=f"declare its relation to known columns, or give --send {column}",
+            )
+        _warn(f"{describe_withheld(column, found)}; --send {column} sends it")
+        return replace(
+            self,
+            reader=self.reader.withhold(column),
+            rows=self.rows.drop_column(place),
+            parts=self.parts.drop_column(place),
+            maps={},
+            points=[],
+            largest=0.0,
+            before={},
+            consistency={},
+            withheld={**self.withheld, column: found},
+        )
 
     def _levels(self, map: StoredMap) -> SideLevels | None:
         """Return the readings' levels in the side columns, or None without side columns."""
@@ -334,34 +384,6 @@ def _figures(points: Sequence[_TriedPolicy], frontier: Frontier) -> pa.Table:
             "base": [point.policy.base for point in points],
             "strength": [point.policy.strength for point in points],
         }
-    )
-
-
-def _check_bits(content: SignalsContent, most: float | None) -> None:
-    """Raise if no policy reveals as little as the requested bits."""
-    if most is None:
-        return
-    least = min(content.figures["bits_high"].to_pylist())
-    if least > most:
-        raise InfeasibleError(
-            f"no policy reveals {most:g} bits or less with 95% confidence; the closest reveals "
-            f"up to {least:.3g}",
-            instead="ask for more, try another method, or fit to more subjects",
-        )
-
-
-def _warn_of_few(content: SignalsContent, rows: SourceReadings) -> None:
-    """Warn that a map fitted to few people may itself reveal information."""
-    first = np.unique(rows.whose, return_index=True)[1]
-    fewest = int(np.unique(rows.labels[first], return_counts=True)[1].min())
-    if fewest >= FEW:
-        return
-    best = min(content.figures.to_pylist(), key=lambda row: float(row["bits_high"]))
-    low, high = (max(best[f"bits_{end}"], 0.0) for end in ("low", "high"))
-    _warn(
-        f"a class has {fewest} people, and a map fitted to so few reveals some of the class: "
-        f"{max(best['bits'], 0.0):.3f} bits (95% interval {low:.3f} to {high:.3f}) by the policy "
-        "that reveals least. Fit to more people"
     )
 
 

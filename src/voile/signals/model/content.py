@@ -19,6 +19,7 @@ from voile.signals.model.maps.stored import StoredMap, from_table, to_table
 from voile.signals.model.policies import SignalsPolicies, SignalsPolicy
 from voile.signals.model.readings.sources import SignalReader
 from voile.signals.model.sessions import SEQUENCE, SessionFacts
+from voile.signals.model.withheld import describe_withheld
 
 KIND = "signals"
 
@@ -44,6 +45,12 @@ class SignalsContent(SignalsPolicies):
     def sequence(self) -> Arrays | None:
         """The map of sequences, in the stored form of a `SequenceCodec`."""
         return self.sessions.arrays if self.sessions else None
+
+    @property
+    def withheld(self) -> Mapping[str, Mapping[str, float]]:
+        """By withheld column, how well an adversary inferred the class with it."""
+        found: Mapping[str, Mapping[str, float]] = self.found.get("withheld", {})
+        return found
 
     @property
     def classes(self) -> list[str]:
@@ -94,6 +101,7 @@ class SignalsContent(SignalsPolicies):
             said.append("nominal columns: every value, however rare")
         if self.reader.hold_out.share:
             said.append("the key that determines who was held out")
+        said += [describe_withheld(name, found) for name, found in self.withheld.items()]
         for column, formula in self.relations().items():
             said.append(f"{column}: a table of distances from {formula}, one for all classes")
         known = {one.fitted_.epsilon for one in self.maps.values() if one.fitted_} - {None}
@@ -108,14 +116,17 @@ class SignalsContent(SignalsPolicies):
         numeric = [one.column for one in self.reader.forms if not one.settings.nominal]
         names = {f"x{place}": name for place, name in enumerate(numeric)}
         names |= {f"k{place}": one.column for place, one in enumerate(self.reader.sides)}
-        return {
-            numeric[one.column]: re.sub(
-                r"\b[xk]\d+\b", lambda found: names[found[0]], one.formula.text
-            )
-            for map in self.maps.values()
-            if map.lift
-            for one in map.lift.lifted
-        }
+        lifted = [one for map in self.maps.values() if map.lift for one in map.lift.lifted]
+        found = {}
+        for one in lifted:
+            texts = [
+                re.sub(r"\b[xk]\d+\b", lambda found: names[found[0]], each.text)
+                for each in one.formulas
+            ]
+            own = zip(self.classes, texts, strict=False)
+            by_class = ", ".join(f"{text} in {name}" for name, text in own)
+            found[numeric[one.column]] = by_class if one.own else texts[0]
+        return found
 
     @classmethod
     def parts(cls, kit: StoredKit) -> dict[str, Any]:
@@ -142,5 +153,6 @@ class SignalsContent(SignalsPolicies):
             "found": {
                 "stopped": facts["stopped"],
                 "consistency": facts.get("consistency", {}),
+                "withheld": facts.get("withheld", {}),
             },
         }

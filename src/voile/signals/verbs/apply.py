@@ -361,6 +361,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
             "policy": self.policy.to_data(),
             "map": mark_of(self.map.codec_),
             "places": self.places,
+            "withheld": list(self.content.withheld),
             "columns": self.describe_columns(dict(self._made_columns())),
             "figures": {name: chosen[name] for name in chosen if name != "distortion"},
         }

@@ -128,9 +128,17 @@ def _single(
             leakage(information),
             *([BELIEVING] if prior else []),
             *([HELD_OUT] if control else []),
+            *_withheld(scene.release),
             *(one.note() for one in (*found, *prior)),
         ),
     )
+
+
+def _withheld(release: StoredRelease) -> list[Note]:
+    """Note the readings that the fit withheld, if there are any."""
+    names: Sequence[str] = release.public.get("withheld", ())
+    text = f"Withheld: {', '.join(names)}. With each, decoding under every class reveals the class."
+    return [Note(text)] if names else []
 
 
 def _bayes(scene: SignalsScene, tried: FreshMessages) -> list[ClassAttacker]:

@@ -16,6 +16,7 @@ from voile.report import sections as page
 from voile.report.evidence_sections import evidence_sections
 from voile.report.wording import join_names, share, size, without_zeros
 from voile.signals.information.leakage import CONSISTENCY, UNTRIED
+from voile.signals.model.withheld import describe_withheld
 from voile.signals.options import AXES
 from voile.signals.verbs.report_charts import breaks, in_words, overheard, recall
 from voile.signals.verbs.report_data import STATING, report_data
@@ -94,6 +95,8 @@ def _summary(
                 )
             )
         )
+    if withheld := tuple(_describe_withheld(story, public, audience)):
+        blocks.append(page.Prose(withheld))
     if story:
         blocks.append(page.Prose((_describe_unprotected(story, audience),)))
     return page.Section("summary", "In short", tuple(blocks), first=True)
@@ -243,6 +246,17 @@ def _describe_encoding(public: Mapping[str, Any]) -> str:
         f"{_looks(policy)}. The recipient, who knows each person's class, decodes every reading "
         "exactly."
     )
+
+
+def _describe_withheld(
+    story: Mapping[str, Any], public: Mapping[str, Any], audience: page.Audience
+) -> Iterator[str]:
+    """Yield for each column that the fit withheld why it is not in the messages."""
+    for column, found in story.get("withheld", {}).items():
+        figures = coarse(found, outwards) if audience == "public" else found
+        yield f"The fit {describe_withheld(column, figures)}."
+    if not story and public.get("withheld"):
+        yield f"Messages do not contain {join_names(public['withheld'])}, which reveal the class."
 
 
 def _looks(policy: Mapping[str, Any]) -> str:

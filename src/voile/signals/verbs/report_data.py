@@ -25,6 +25,7 @@ def report_data(
         "frontier": figures,
         "before": dict(content.before),
         "consistency": dict(content.found.get("consistency", {})),
+        "withheld": dict(content.withheld),
         "holds": content.holds(),
         "visibility": content.visibility,
         "columns": list(content.reader.columns),

@@ -14,6 +14,7 @@ from voile.signals import PrivacyMap, SequenceMap, Session
 from voile.signals.attack.consistency import DecodedMessages, infer_by_consistency
 from voile.signals.fitting.maps.relations import find_lift
 from voile.signals.model.codec.codec import Codec
+from voile.signals.model.codec.formula import ColumnFormula
 from voile.signals.model.codec.lattice import ValueLattice
 from voile.signals.model.codec.lift import EIGHTHS
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
@@ -142,6 +143,89 @@ def test_tables_have_a_row_for_each_eighth_of_a_cell_where_that_shows_more():
         assert list(single.path.forward(plain.tolist())) == there.tolist()
 
 
+def of_each_class(kind, n=1500, known=False):
+    """Return readings with a relation with another constant, factor or shape in each class."""
+    X, K, c = related(1, n, known=known)
+    a, b = X[:, 0], X[:, 1] if K is None else K[:, 0]
+    made = {
+        "constant": a + b + 6 * c,
+        "factor": 100 * a / b * (1 + 0.1 * c),
+        "slope": (1 + c) * a + b,
+        "form": np.where(c == 1, a + b, a * b / 100),
+        "difference": np.abs(2.4 * a - b),
+        "maximum": np.maximum(2.4 * a, b),
+        "own maximum": np.maximum((2.4 + 0.1 * c) * a, b),
+    }[kind]
+    X[:, -1] = np.round(made, 1)
+    return X, K, c
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "formulas"),
+    [
+        ("constant", 2),
+        ("factor", 2),
+        ("slope", 2),
+        ("form", 2),
+        ("difference", 1),
+        ("maximum", 1),
+        ("own maximum", 2),
+    ],
+)
+def test_each_class_has_its_own_formula_where_they_differ(kind, formulas, known):
+    X, K, c = of_each_class(kind, known=known)
+    map = PrivacyMap(random_state=0).fit(X, c, known=K)
+    (one,) = map.lift_.lifted
+    assert len(one.formulas) == formulas
+    arrays = map.codec_.to_arrays()
+    assert int(arrays["format"]) == (4 if formulas > 1 else 3)
+    again = Codec.from_arrays(arrays)
+    Z = map.encode(X, c, known=K)
+    assert (again.decode(Z, c, known=K) == X).all()
+    for i in range(20):
+        side = None if K is None else K[i : i + 1]
+        assert (again.decode(Z[i : i + 1], int(c[i]), known=side) == X[i]).all()
+        single = again._single(Z[i : i + 1], int(c[i]), side)
+        at = again.levels(side, 1)
+        plain = again.inverse(Z[i : i + 1].T.copy(), int(c[i]), at)[:, 0]
+        assert list(single.path.inverse(Z[i].tolist())) == plain.tolist()
+
+
+def test_a_wrong_class_gives_the_relation_of_that_class():
+    X, _, c = of_each_class("constant")
+    map = PrivacyMap(random_state=0).fit(X, c)
+    Z = map.encode(X, c)
+    for which in (0, 1):
+        wrong = map.decode(Z, np.full(len(X), which))
+        assert np.median(np.abs(wrong[:, 2] - wrong[:, 0] - wrong[:, 1] - 6 * which)) < 0.1
+
+
+def test_a_map_with_a_formula_of_each_class_is_refused_with_other_classes():
+    X, _, c = of_each_class("constant")
+    arrays = PrivacyMap(random_state=0).fit(X, c).codec_.to_arrays()
+    arrays["lift.0.formula"] = np.repeat(arrays["lift.0.formula"][:1], 3)
+    with pytest.raises(RequestError, match="are not a map"):
+        Codec.from_arrays(arrays)
+
+
+@pytest.mark.parametrize("text", ["max(x0, k0)", "min(k0, x0)", "abs(x0 - k0)", "sqrt(abs(k0))"])
+def test_a_formula_has_the_same_value_in_a_row_as_in_a_column(text):
+    formula = ColumnFormula(text)
+    x, k = np.array([1.0, 3.0, -2.0, 2.0, 5.0]), np.array([2.0, -1.0, np.nan, 2.0, np.inf])
+    rows = [
+        formula.evaluate_one({"x0": a, "k0": b})
+        for a, b in zip(x.tolist(), k.tolist(), strict=True)
+    ]
+    assert np.array_equal(formula.evaluate({"x0": x, "k0": k}), rows, equal_nan=True)
+
+
+@pytest.mark.parametrize("text", ["max(x0)", "abs(x0, x1)", "min(x0, x1, x2)", "exp(x0)"])
+def test_a_function_takes_its_number_of_arguments(text):
+    with pytest.raises(RequestError, match=r"is no relation.*abs\(\), max\(\) and min\(\)"):
+        ColumnFormula(text)
+
+
 @pytest.mark.parametrize("correlation", [0.9, 0.99, 0.999])
 def test_no_relation_is_found_where_there_is_none(correlation):
     rng = np.random.default_rng(2)
@@ -217,3 +301,20 @@ def test_sessions_lift_relations_and_decode_exactly(invariants):
             assert list(ends[1].receive(message).values) == x
             ends[0].acknowledge(ends[1].receipt())
             assert len(message.values) == 3 - len(invariants) * (place > 0)
+
+
+def test_sessions_use_the_formula_of_each_class():
+    X, c, whose = days(())
+    X[:, 0] = np.round(X[:, 1] + X[:, 2] + 5 * c, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        map = SequenceMap((2,), random_state=0).fit(X, c, whose)
+    assert any(one.own for one in map.codec_.codec.lift.lifted)
+    codec = SequenceCodec.from_arrays(map.codec_.to_arrays())
+    for subject in range(4):
+        ends = [Session(one, int(c[whose == subject][0]), "s") for one in (codec, map.codec_)]
+        for x in X[whose == subject].tolist():
+            ends[0].send(x)
+            (message,) = ends[0].pending()
+            assert list(ends[1].receive(message).values) == x
+            ends[0].acknowledge(ends[1].receipt())

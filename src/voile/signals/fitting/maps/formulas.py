@@ -1,4 +1,4 @@
-"""Formulas that fit a column: sums, products and polynomials of other columns."""
+"""Formulas that fit a column: sums, products, polynomials, and the larger or smaller of sums."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voile.signals.model.codec.formula import ColumnFormula
 from voile.signals.model.codec.pieces import Floats
@@ -17,6 +18,9 @@ DEGREES = {1: 6, 2: 3}  # degrees of a fitted polynomial, by its number of colum
 DENOMINATOR = 12  # largest denominator of a rational coefficient
 EXACT = 1.1  # factor by which simple coefficients may widen distances
 NOISE = 1e-9  # arithmetic error, relative to a coefficient
+MANY = 8  # least number of people for each coefficient
+DRAWS = 60  # random samples of rows, through each of which a sum is fitted
+NEAR = 2.0  # largest distance in cells of a row that belongs to a sum
 
 
 def fit_formulas(
@@ -44,10 +48,12 @@ def fit_formulas(
     largest = LARGEST if simple else TIGHT
     if len(names) in DEGREES and (text := _polynomial(y, P, names, largest * cell)):
         yield ColumnFormula(text), largest
+    if len(names) in DEGREES and not simple:
+        yield from _two_sums(y, P, names, cell)
 
 
 def _sum(
-    y: Floats, P: Floats, names: Sequence[str], most: float
+    y: Floats, P: Floats, names: Sequence[str], most: float, *, is_part: bool = False
 ) -> tuple[ColumnFormula, float] | None:
     """Fit y = a + b x + ..., with rational coefficients where these fit as well."""
     centre, scale = P.mean(axis=1), P.std(axis=1)
@@ -59,7 +65,7 @@ def _sum(
     slopes, doubt = beta[1:] / scale, error / (scale * np.sqrt(len(y)))
     simple = [_rational(b, 5 * s) for b, s in zip(slopes, doubt, strict=True)]
     is_simple = all(one is not None for one in simple)
-    if is_simple and 0 in simple:
+    if is_simple and 0 in simple and not is_part:
         return None  # a relation of fewer columns, which is tried separately
     texts = [
         str(one) if one is not None else repr(float(b))
@@ -81,7 +87,7 @@ def _rational(value: float, within: float) -> Fraction | None:
     """Return the simplest rational number near a value, or None."""
     for bottom in (*range(1, DENOMINATOR + 1), 20, 25, 50, 100):
         near = Fraction(round(value * bottom), bottom)
-        if abs(float(near) - value) <= max(min(within, 0.02 / bottom), NOISE * abs(value)):
+        if abs(float(near) - value) <= max(min(within, 0.02 / bottom), NOISE * abs(value), 1e-12):
             return near
     return None
 
@@ -114,6 +120,40 @@ def _power(name: str, power: float) -> str:
     return " * ".join([*parts, *([f"sqrt({name})"] if half else [])])
 
 
+def _two_sums(
+    y: Floats, P: Floats, names: Sequence[str], cell: float
+) -> Iterator[tuple[ColumnFormula, float]]:
+    """Fit the larger or the smaller of two sums, such as an absolute difference."""
+    left, texts = np.ones(len(y), dtype=bool), []
+    for _ in range(2):
+        rows = np.flatnonzero(left)
+        if len(rows) < MANY * (1 + len(P)):
+            return
+        rows = rows[_find_sum(y[rows], P[:, rows], NEAR * cell)]
+        if len(rows) < MANY * (1 + len(P)) or P[:, rows].std(axis=1).min() == 0:
+            return
+        one = _sum(y[rows], P[:, rows], names, cell, is_part=True)
+        if one is None:
+            return
+        texts.append(one[0].text)
+        left[rows] = False
+    for function in ("max", "min"):
+        yield ColumnFormula(f"{function}({texts[0]}, {texts[1]})"), TIGHT
+
+
+def _find_sum(y: Floats, P: Floats, near: float) -> NDArray[np.bool_]:
+    """Return the rows near the sum through a few rows that most others are near to."""
+    D = np.vstack([np.ones(len(y)), (P - P.mean(axis=1)[:, None]) / P.std(axis=1)[:, None]]).T
+    few = np.random.default_rng(0).integers(0, len(y), (DRAWS, D.shape[1]))
+    tried = np.linalg.pinv(D[few]) @ y[few][:, :, None]
+    close = np.abs(y[:, None] - D @ tried[:, :, 0].T) <= near
+    is_near = close[:, int(close.sum(axis=0).argmax())]
+    for _ in range(2):
+        beta, *_ = np.linalg.lstsq(D[is_near], y[is_near], rcond=None)
+        is_near = np.abs(y - D @ beta) <= near
+    return np.asarray(is_near)
+
+
 def _polynomial(y: Floats, P: Floats, names: Sequence[str], most: float) -> str | None:
     """Fit a polynomial of standardised columns, with coefficients rounded for privacy."""
     centre, scale = (np.array([float(f"{v:.3g}") for v in one]) for one in (P.mean(1), P.std(1)))
@@ -124,6 +164,8 @@ def _polynomial(y: Floats, P: Floats, names: Sequence[str], most: float) -> str 
         for size in range(DEGREES[len(names)] + 1)
         for one in combinations_with_replacement(range(len(names)), size)
     ]
+    if len(y) < MANY * len(terms):
+        return None
     D = np.stack([np.prod(W[list(one)], axis=0) for one in terms], axis=1)
     beta, *_ = np.linalg.lstsq(D, y, rcond=None)
     if float((y - D @ beta).std()) > most:

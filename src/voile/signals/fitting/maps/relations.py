@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc
 
 from voile.core.errors import RequestError
-from voile.signals.fitting.maps.formulas import LARGEST, fit_formulas
+from voile.signals.fitting.maps.formulas import EXACT, LARGEST, MANY, fit_formulas
 from voile.signals.model.codec.formula import ColumnFormula
 from voile.signals.model.codec.lattice import ValueLattice
 from voile.signals.model.codec.lift import (
@@ -44,6 +44,7 @@ EDGE = 20  # rows at or beyond each end of a table
 ALIKE = 0.05  # bits of entropy
 LONGER = 0.5  # excess of a row's description over the shortest, in bits
 WIDEST = 400  # distances in a table
+ROUNDED = 0.5  # standard deviation of distances, in cells, of a class's formula that is not simple
 BROKEN = 0.01  # share of rows that may break a declared relation
 HEAPED = 0.15  # share of the most frequent last digit
 HEAPED_SPAN = 30  # positions between the quartiles of a column with heaped digits
@@ -51,9 +52,27 @@ HEAPED_P = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
+class _ClassFormulas:
+    """A relation's formula for each class, or one for all."""
+
+    each: tuple[ColumnFormula, ...]
+    c: Codes
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for one in self.each for name in one.names))
+
+    def evaluate(self, columns: Mapping[str, Floats]) -> Floats:
+        values = [one.evaluate(columns) for one in self.each]
+        if len(values) == 1:
+            return values[0]
+        return np.asarray(np.stack(values)[self.c, np.arange(len(self.c))])
+
+
+@dataclass(frozen=True, eq=False)
 class _RelationCandidate:
     column: int
-    formula: ColumnFormula
+    formula: _ClassFormulas
     distances: Floats
     rows: Codes  # rows of the table
     n_rows: int
@@ -94,7 +113,7 @@ def find_lift(
     found: list[_RelationCandidate] = []  # in the order of decoding
     places = places or range(X.shape[1])
     for column in _sort_declared(declared or {}, places):
-        formula = (declared or {})[column]
+        formula = _ClassFormulas(((declared or {})[column],), c)
         one = _measure(column, formula, columns, lattices[column])
         _check(one, columns, lattices, ReadingPlace(places[column]))
         found.append(one)
@@ -102,11 +121,8 @@ def find_lift(
     while len(taken) < X.shape[1] - 1:
         free = [j for j in range(X.shape[1]) if j not in taken]
         targets = [j for j in free if j not in fixed]
-        candidates = [
-            one
-            for one in _solve_best(_candidates(columns, lattices, free, targets), columns, lattices)
-            if _is_common(one, c)
-        ]
+        tried = _candidates(columns, lattices, free, targets, c)
+        candidates = list(_solve_best(tried, columns, lattices))
         if not candidates:
             break
         least = min(one.entropy for one in candidates) + ALIKE
@@ -122,7 +138,12 @@ def find_lift(
     if not found and not digits.any():
         return None
     lifted = tuple(
-        LiftedColumn(one.column, one.formula, *_table(one.distances, one.rows, one.n_rows))
+        LiftedColumn(
+            one.column,
+            one.formula.each[0],
+            *_table(one.distances, one.rows, one.n_rows),
+            own=one.formula.each if len(one.formula.each) > 1 else (),
+        )
         for one in found
     )
     return RelationLift(tuple(lattices), lifted, digits).standardise_messages(
@@ -148,9 +169,9 @@ def _sort_declared(declared: Mapping[int, ColumnFormula], places: Sequence[int])
 
 
 def _measure(
-    column: int, formula: ColumnFormula, columns: Mapping[str, Floats], lattice: ValueLattice
+    column: int, formula: _ClassFormulas, columns: Mapping[str, Floats], lattice: ValueLattice
 ) -> _RelationCandidate:
-    exact = expect_positions(formula, lattice, columns)
+    exact = expect_positions(formula.evaluate(columns), lattice)
     x = columns[f"x{column}"]
     tables = []
     for n_rows in (DIGITS, EIGHTHS):
@@ -290,11 +311,13 @@ def _candidates(
     lattices: Sequence[ValueLattice],
     free: Sequence[int],
     targets: Sequence[int],
+    c: Codes,
 ) -> Iterator[_RelationCandidate]:
+    """Yield relations that hold in all classes, of one formula or else of a formula each."""
     known = [name for name in columns if name[0] == "k" and np.isfinite(columns[name]).all()]
-    n = len(columns["x0"])
-    rows = np.random.default_rng(0).permutation(n)[:SCREENED]
-    few = {name: column[rows] for name, column in columns.items()}
+    order = np.random.default_rng(0).permutation(len(c))
+    few = _take(columns, order[:SCREENED])
+    by_class = [_take(columns, order[c[order] == k][:SCREENED]) for k in range(c.max() + 1)]
     for j in targets:
         others = [f"x{i}" for i in free if i != j] + known
         others = [name for name in others if few[name].std() > 0]
@@ -303,11 +326,52 @@ def _candidates(
         if len(others) > PARTS:
             sets.append(tuple(others))
         for names in sets:
-            for formula, largest in fit_formulas(f"x{j}", names, few, lattices[j].resolution):
-                one = _measure(j, formula, columns, lattices[j])
-                spread = columns[f"x{j}"].std() / lattices[j].resolution
-                if _measure_spread(one.distances) <= min(largest, SHARE * spread):
-                    yield one
+            cell, x = lattices[j].resolution, columns[f"x{j}"]
+
+            def measure(
+                fits: Iterable[tuple[tuple[ColumnFormula, ...], float]], spread: float, j: int = j
+            ) -> list[_RelationCandidate]:
+                each = [
+                    (_measure(j, _ClassFormulas(formulas, c), columns, lattices[j]), largest)
+                    for formulas, largest in fits
+                ]
+                return [
+                    one
+                    for one, largest in each
+                    if _measure_spread(one.distances) <= min(largest, SHARE * spread)
+                    and _is_common(one, c)
+                ]
+
+            pooled = (((one,), most) for one, most in fit_formulas(f"x{j}", names, few, cell))
+            found = measure(pooled, x.std() / cell)
+            if not found:
+                within = min(x[c == k].std() for k in range(c.max() + 1))
+                found = measure(_fit_classes(f"x{j}", names, by_class, cell), within / cell)
+            yield from found
+
+
+def _take(columns: Mapping[str, Floats], rows: Codes) -> dict[str, Floats]:
+    return {name: column[rows] for name, column in columns.items()}
+
+
+def _fit_classes(
+    target: str, names: Sequence[str], by_class: Sequence[Mapping[str, Floats]], cell: float
+) -> Iterator[tuple[tuple[ColumnFormula, ...], float]]:
+    """Yield the formula that fits best in each class, if one fits in every class."""
+    found = []
+    for few in by_class:
+        y = few[target]
+        if len(y) < MANY * (1 + len(names)) or any(few[name].std() == 0 for name in names):
+            return
+        fits = list(fit_formulas(target, names, few, cell))
+        spreads = [_measure_spread(y - formula.evaluate(few)) for formula, _ in fits]
+        if not fits:
+            return
+        best = min(spreads) * EXACT + cell / DIGITS
+        found.append(next(one for one, off in zip(fits, spreads, strict=True) if off <= best))
+    # a polynomial that misses a class's law by more than rounding misses each class's otherwise
+    most = min(largest if largest == LARGEST else ROUNDED for _, largest in found)
+    yield tuple(formula for formula, _ in found), most
 
 
 def _is_common(one: _RelationCandidate, c: Codes) -> bool:

@@ -35,7 +35,7 @@ from voile.signals.model.codec.side import (
 from voile.signals.model.codec.single import SingleReading, SingleReadings
 from voile.signals.model.codec.steps import Arrays, CodecStep
 
-FORMATS = 1, 2, 3  # maps without side columns, with side columns, and with relations
+FORMATS = 1, 2, 3, 4  # maps without side columns, with them, with relations, with one per class
 BATCH = 1 << 13  # readings per batch, which fit into the processor's cache
 TRIES = 64  # attempts to draw a dither with which the rounded message decodes correctly
 MOST_PLACES = 12
@@ -291,7 +291,7 @@ class Codec:
         steps = self._steps(which, at)
         if self.lift is None or not steps:
             return _in_turn(V, [step.forward for step in steps])
-        V = self.lift.forward(V, None if at is None else at.values)
+        V = self._lifts[which].forward(V, None if at is None else at.values)
         base = self.lift.base
         V[base] = _in_turn(V[base], [step.forward for step in steps])
         return V
@@ -304,7 +304,14 @@ class Codec:
         V = np.array(V, dtype=np.float64)
         base = self.lift.base
         V[base] = _in_turn(V[base], [step.inverse for step in steps])
-        return self.lift.inverse(V, None if at is None else at.values)
+        return self._lifts[which].inverse(V, None if at is None else at.values)
+
+    @cached_property
+    def _lifts(self) -> tuple[RelationLift, ...]:
+        """The lift of each class; empty without a lift."""
+        if self.lift is None:
+            return ()
+        return tuple(self.lift.use_class(which) for which in range(len(self.classes)))
 
     def _steps(self, which: int, at: SideLevels | None) -> list[CodecStep | RowFrames]:
         """Return the steps of a class, with conditional steps evaluated at each point's levels."""
@@ -339,12 +346,17 @@ class Codec:
         """
         if self.places is not None or len(self.numeric) < len(self.columns):
             return {}
+        parts = zip(self.classes.tolist(), self.steps, self.build_singles(), strict=True)
+        return {label: single for label, steps, single in parts if steps}
+
+    def build_singles(self) -> tuple[SingleReadings, ...]:
+        """Return for each class the codecs of one reading."""
         lattices = tuple(lattice for _, lattice in self._lattices())
-        pairs = zip(self.classes.tolist(), self.steps, strict=True)
-        side, lift = self.side, self.lift
-        return {
-            label: SingleReadings(lattices, steps, side, lift) for label, steps in pairs if steps
-        }
+        lifts = self._lifts or (None,) * len(self.steps)
+        return tuple(
+            SingleReadings(lattices, steps, self.side, lift)
+            for steps, lift in zip(self.steps, lifts, strict=True)
+        )
 
     def _lattices(self) -> list[tuple[int, ValueLattice]]:
         return [(j, col) for j, col in enumerate(self.columns) if isinstance(col, ValueLattice)]
@@ -380,7 +392,9 @@ class Codec:
 
     def to_arrays(self) -> Arrays:
         """Return plain arrays without objects, for `numpy.savez`."""
-        format = FORMATS[2 if self.lift else bool(self.side)]
+        lifted = self.lift.lifted if self.lift else ()
+        is_own = any(one.own for one in lifted)
+        format = FORMATS[3 if is_own else 2 if self.lift else bool(self.side)]
         arrays: Arrays = {"format": np.array(format), "classes": self.classes}
         arrays |= side_arrays(self.side) | column_arrays(self.columns)
         if self.lift:
@@ -408,6 +422,8 @@ class Codec:
             places = int(arrays["places"]) if "places" in arrays else None
             lift = RelationLift.from_arrays(arrays, columns)
             classes = np.asarray(arrays["classes"])
+            if any(len(one.own) not in (0, len(classes)) for one in (lift.lifted if lift else ())):
+                raise ValueError("a relation is of other classes")
             codec = cls(classes, columns, steps, places, read_side(arrays), lift)
         except (LookupError, ValueError, TypeError, np.linalg.LinAlgError) as wrong:
             if isinstance(wrong, RequestError):

@@ -1,7 +1,8 @@
 """Formulas of columns, such as weight / height ** 2, with NumPy only.
 
-The operations are +, -, *, /, whole powers and square roots. IEEE 754 fixes their last bit, so
-client and server compute the same value. No other name or operation is ever evaluated.
+The operations are +, -, *, /, whole powers, square roots, absolute values, and the larger or
+smaller of two values. IEEE 754 fixes their last bit, so client and server compute the same value.
+No other name or operation is ever evaluated.
 """
 
 from __future__ import annotations
@@ -25,6 +26,29 @@ OPERATIONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Sub: lambda a, b: a - b,
     ast.Mult: lambda a, b: a * b,
     ast.Div: lambda a, b: a / b,
+}
+ARGUMENTS: Mapping[str, int] = {"sqrt": 1, "abs": 1, "max": 2, "min": 2}
+OF_ARRAYS: Mapping[str, Callable[..., Any]] = {
+    "sqrt": np.sqrt,
+    "abs": np.abs,
+    "max": np.maximum,
+    "min": np.minimum,
+}
+
+
+def _larger(a: float, b: float) -> float:
+    return b if b > a or b != b else a  # NaN of either, as NumPy
+
+
+def _smaller(a: float, b: float) -> float:
+    return b if b < a or b != b else a
+
+
+OF_ONE: Mapping[str, Callable[..., Any]] = {
+    "sqrt": sqrt,
+    "abs": abs,
+    "max": _larger,
+    "min": _smaller,
 }
 
 
@@ -66,7 +90,7 @@ class ColumnFormula:
     def evaluate(self, columns: Mapping[str, Floats]) -> Floats:
         """Return the value in each row, NaN or infinite where it is undefined."""
         with np.errstate(all="ignore"):
-            return np.asarray(_value(self._tree, columns, np.sqrt), dtype=np.float64)
+            return np.asarray(_value(self._tree, columns, OF_ARRAYS), dtype=np.float64)
 
     def evaluate_one(self, columns: Mapping[str, float]) -> float:
         """Return the value of one row as a Python float, equal to that of `evaluate`.
@@ -75,7 +99,7 @@ class ColumnFormula:
         ------
         ArithmeticError, ValueError : Python has no value for an operation, such as a division by 0.
         """
-        return float(_value(self._tree, columns, sqrt))
+        return float(_value(self._tree, columns, OF_ONE))
 
 
 class _NameRenaming(ast.NodeTransformer):
@@ -100,7 +124,9 @@ def _nodes(tree: ast.expr) -> list[ast.expr]:
         return [*_nodes(tree.left), *_nodes(tree.right)]
     if isinstance(tree, ast.UnaryOp):
         return _nodes(tree.operand)
-    return _nodes(tree.args[0]) if isinstance(tree, ast.Call) else [tree]
+    if isinstance(tree, ast.Call):
+        return [node for one in tree.args for node in _nodes(one)]
+    return [tree]
 
 
 def _name(node: ast.AST) -> str | None:
@@ -121,8 +147,9 @@ def _check(tree: ast.AST) -> None:
             _check(right)
         case ast.UnaryOp(ast.USub() | ast.UAdd(), operand):
             _check(operand)
-        case ast.Call(ast.Name("sqrt"), [one], []):
-            _check(one)
+        case ast.Call(ast.Name(name), given, []) if ARGUMENTS.get(name) == len(given):
+            for one in given:
+                _check(one)
         case ast.Name() | ast.Constant(int() | float() | str()) if not isinstance(
             getattr(tree, "value", None), bool
         ):
@@ -144,22 +171,24 @@ def _refuse(text: str) -> RequestError:
     return RequestError(
         f"{text!r} is no relation",
         where="relation",
-        instead="use columns, numbers, + - * /, whole powers and sqrt()",
+        instead="use columns, numbers, + - * /, whole powers, sqrt(), abs(), max() and min()",
     )
 
 
-def _value(tree: ast.AST, columns: Mapping[str, Any], root: Callable[[Any], Any]) -> Any:
+def _value(
+    tree: ast.AST, columns: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]
+) -> Any:
     match tree:
         case ast.BinOp(left, ast.Pow(), right):
-            return _raise(_value(left, columns, root), _power(right))
+            return _raise(_value(left, columns, functions), _power(right))
         case ast.BinOp(left, operation, right):
-            pair = _value(left, columns, root), _value(right, columns, root)
+            pair = _value(left, columns, functions), _value(right, columns, functions)
             return OPERATIONS[type(operation)](*pair)
         case ast.UnaryOp(sign, operand):
-            value = _value(operand, columns, root)
+            value = _value(operand, columns, functions)
             return -value if isinstance(sign, ast.USub) else value
-        case ast.Call(_, [one], _):
-            return root(_value(one, columns, root))
+        case ast.Call(ast.Name(called), given, _):
+            return functions[called](*(_value(one, columns, functions) for one in given))
     name = _name(tree)
     return columns[name] if name else float(tree.value)  # type: ignore[attr-defined]
 

@@ -43,6 +43,7 @@ class LiftedColumn(BriefRepr):
     """A derived column: its relation, and a table of the distances from it.
 
     formula : a formula of the numeric columns `x0`, `x1`, ... and the side columns `k0`, `k1`, ...
+    own : the formula of each class, if they differ. The recipient knows the class.
     widths : (rows, m) whole numbers above 0, with sum 2^48 in each row. They belong to the
         distances `first` to `first + m - 1`. Rows are the last digit of the relation's position (10
         rows), or the eighth of its cell (8 rows).
@@ -54,12 +55,22 @@ class LiftedColumn(BriefRepr):
     widths: NDArray[np.int64]
     mean: float = 0.0  # mean of the messages; `spread` is their standard deviation
     spread: float = 1.0
+    own: tuple[ColumnFormula, ...] = ()
 
     def __post_init__(self) -> None:
         has_rows = self.widths.ndim == 2 and len(self.widths) in (DIGITS, EIGHTHS)
         sound = has_rows and (self.widths > 0).all()
         if not sound or (self.widths.sum(axis=1) != WHOLE).any() or not self.spread > 0:
             raise ValueError("the table of a derived column is none")
+
+    @property
+    def formulas(self) -> tuple[ColumnFormula, ...]:
+        """The formula of each class, or the one of all."""
+        return self.own or (self.formula,)
+
+    def use_class(self, which: int) -> LiftedColumn:
+        """Return the column with the formula of one class."""
+        return replace(self, formula=self.own[which], own=()) if self.own else self
 
     @cached_property
     def _edges(self) -> Floats:
@@ -113,7 +124,8 @@ class RelationLift(BriefRepr):
             raise ValueError("the widths of last digits are none")
         known = {f"x{j}" for j in self.base}
         for one in self.lifted:
-            if any(name not in known for name in one.formula.names if name[0] == "x"):
+            names = {name for formula in one.formulas for name in formula.names}
+            if any(name not in known for name in names if name[0] == "x"):
                 raise ValueError("a relation contains a column that is derived later")
             known.add(f"x{one.column}")
 
@@ -135,14 +147,22 @@ class RelationLift(BriefRepr):
         ]
         return replace(self, lifted=tuple(lifted))
 
+    def use_class(self, which: int) -> RelationLift:
+        """Return the lift with the formulas of one class."""
+        if not any(one.own for one in self.lifted):
+            return self
+        return replace(self, lifted=tuple(one.use_class(which) for one in self.lifted))
+
     def reorder_columns(self, order: Sequence[int]) -> RelationLift:
         """Return the lift with reordered columns: position i has column order[i]."""
         names = {f"x{j}": f"x{place}" for place, j in enumerate(order)}
         lifted = []
         for one in self.lifted:
-            side = {name: name for name in one.formula.names if name[0] == "k"}
-            formula = one.formula.rename_columns(names | side)
-            lifted.append(replace(one, column=list(order).index(one.column), formula=formula))
+            side = {name: name for each in one.formulas for name in each.names if name[0] == "k"}
+            first, *more = (each.rename_columns(names | side) for each in one.formulas)
+            column = list(order).index(one.column)
+            own = (first, *more) if one.own else ()
+            lifted.append(replace(one, column=column, formula=first, own=own))
         lattices = tuple(self.lattices[j] for j in order)
         return RelationLift(lattices, tuple(lifted), self.digits[list(order)])
 
@@ -185,13 +205,13 @@ class RelationLift(BriefRepr):
         return columns | {f"k{j}": k for j, k in enumerate(() if known is None else known)}
 
     def _expect_column(self, one: LiftedColumn, columns: Mapping[str, Floats]) -> Floats:
-        return expect_positions(one.formula, self.lattices[one.column], columns)
+        return expect_positions(one.formula.evaluate(columns), self.lattices[one.column])
 
     def to_arrays(self) -> Arrays:
         arrays: Arrays = {"lift.digits": self.digits}
         for number, one in enumerate(self.lifted):
             key = f"lift.{number}"
-            arrays[f"{key}.formula"] = np.array([one.formula.text])
+            arrays[f"{key}.formula"] = np.array([each.text for each in one.formulas])
             arrays[f"{key}.whole"] = np.array([one.column, one.first])
             arrays[f"{key}.widths"] = one.widths
             arrays[f"{key}.looks"] = np.array([one.mean, one.spread])
@@ -209,10 +229,10 @@ class RelationLift(BriefRepr):
             key = f"lift.{len(lifted)}"
             column, first = (int(one) for one in arrays[f"{key}.whole"])
             mean, spread = (float(one) for one in arrays[f"{key}.looks"])
-            formula = ColumnFormula(str(arrays[f"{key}.formula"][0]))
-            lifted.append(
-                LiftedColumn(column, formula, first, arrays[f"{key}.widths"], mean, spread)
-            )
+            texts = arrays[f"{key}.formula"].tolist()
+            formula, *more = (ColumnFormula(str(text)) for text in texts)
+            own, widths = (formula, *more) if more else (), arrays[f"{key}.widths"]
+            lifted.append(LiftedColumn(column, formula, first, widths, mean, spread, own))
         lattices = tuple(one for one in columns if isinstance(one, ValueLattice))
         return cls(lattices, tuple(lifted), arrays["lift.digits"])
 
@@ -279,7 +299,7 @@ class LiftedPath:
             g = float(round(exact))
         except (ArithmeticError, ValueError):  # NumPy returns a value where Python raises
             arrays = {name: np.array([value]) for name, value in columns.items()}
-            exact = float(expect_positions(one.formula, lattice, arrays)[0])
+            exact = float(expect_positions(one.formula.evaluate(arrays), lattice)[0])
             g = float(round(exact))
         if abs(g) >= FARTHEST:
             exact = g = 0.0
@@ -299,11 +319,9 @@ class LiftedPath:
         return v
 
 
-def expect_positions(
-    formula: ColumnFormula, lattice: ValueLattice, columns: Mapping[str, Floats]
-) -> Floats:
-    """Return the relation's position on a column's lattice, or 0 where it has no value."""
-    exact = _place(lattice, formula.evaluate(columns))
+def expect_positions(values: Floats, lattice: ValueLattice) -> Floats:
+    """Return the positions of a relation's values on a column's lattice, or 0 without a value."""
+    exact = _place(lattice, values)
     return np.where(np.abs(np.rint(exact)) < FARTHEST, exact, 0.0)
 
 

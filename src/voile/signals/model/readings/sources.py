@@ -51,6 +51,16 @@ class SourceReadings(BriefRepr):
         times = self.times and ReadingTicks(self.times.values[rows], self.times.per)
         return replace(self, times=times, **{name: getattr(self, name)[rows] for name in names})
 
+    def drop_column(self, column: int) -> SourceReadings:
+        """Return the readings without a column, and without rows that have no other reading."""
+        table = np.delete(self.table, column, axis=1)
+        rows = replace(self, table=table)
+        if table.dtype.kind != "f" or np.isfinite(table).any(axis=1).all():
+            return rows
+        rows = rows.take(np.isfinite(table).any(axis=1))
+        kept, whose = np.unique(rows.whose, return_inverse=True)
+        return replace(rows, whose=whose.astype(np.intp), names=self.names[kept])
+
     @property
     def beside(self) -> NDArray[np.object_] | None:
         """The side columns, or None if there are none."""
@@ -170,6 +180,18 @@ class SignalReader(BriefRepr):
     def invariants(self) -> list[int]:
         """The indices of the columns that never change within a subject."""
         return [j for j, form in enumerate(self.forms) if form.settings.invariant]
+
+    def withhold(self, column: str) -> SignalReader:
+        """Return the reader that drops a column of readings, and relations that contain it."""
+        changed: dict[str, Any] = {column: "drop"}
+        for form in self.forms:
+            relation = form.settings.relation
+            if relation is not None and column in ColumnFormula(relation).names:
+                settings = self.roles.settings_of(form.column)
+                del settings["relation"]
+                changed[form.column] = {**settings, "role": "reading"}
+        left = tuple(name for name in self.columns if name != column)
+        return replace(self, roles=self.roles.corrected(changed | {column: "drop"}), columns=left)
 
     @cached_property
     def relations(self) -> dict[int, str]:

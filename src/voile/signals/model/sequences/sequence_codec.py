@@ -223,8 +223,7 @@ class SequenceCodec:
 
     @cached_property
     def _singles(self) -> tuple[SingleReadings, ...]:
-        side, lift = self.codec.side, self.codec.lift
-        return tuple(SingleReadings(self.lattices, steps, side, lift) for steps in self.codec.steps)
+        return self.codec.build_singles()
 
     @cached_property
     def _sharpening(self) -> tuple[Mapping[tuple[int, ...], TriangularMap], ...]:
