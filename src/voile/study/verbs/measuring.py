@@ -218,7 +218,7 @@ class StudyMeasuring:
         said = ((self.writing.name_of(who), text)
                 for name in self.plan.texts
                 for who, text in self.writing.read_written(name).texts_of_people())  # fmt: skip
-        texts = gather(said, self.writing.shown.people)
+        texts = gather(said, self.writing.intervals.people)
         found = (guess(name, texts, self._list_hidden(name)) for name in columns)
         return tuple(one for one in found if one is not None)
 
@@ -240,7 +240,7 @@ class StudyMeasuring:
 
     def _list_hidden(self, column: str) -> dict[str, str]:
         """Return the true value of each person of whom no row shows it already, by pseudonym."""
-        table, shown = self.plan.table[0], self.writing.shown
+        table, shown = self.plan.table[0], self.writing.intervals
         rows = self.plan.open_part(table).read([self.plan.study.subject, column])
         return {
             self.writing.name_of(str(who)): str(cell)

@@ -111,7 +111,7 @@ class StudyWriting:
         return read_codebook(self.parts[self.plan.table[0]][0]["policy"])
 
     @cached_property
-    def shown(self) -> PersonIntervals:
+    def intervals(self) -> PersonIntervals:
         """The released values of each person in the table, for texts and an export alone."""
         table, _ = self.plan.table
         return PersonIntervals.of(
@@ -247,7 +247,7 @@ class StudyWriting:
         names = self.names.names
         return pack(
             self.plan,
-            self.shown,
+            self.intervals,
             notes,
             self.extract,
             lambda one: names.get(one, (None, None)),
@@ -302,7 +302,7 @@ class StudyWriting:
         return MentionRules(
             {BORN: MentionEntry(), **self.plan.mentions},
             self.readers,
-            self.shown,
+            self.intervals,
             self.plan.date_rule(*self.extract),
             getattr(options, "date_order", None),
             getattr(options, "language", "english"),
