@@ -31,7 +31,7 @@ def main(sizes: tuple[int, ...]) -> None:
         rows,
         "One table of people and five of events, as Parquet, with three rows a person on average. "
         "Target for 100,000 people: 900 CPU seconds in total, and no growth of `apply`'s memory. "
-        "Memory grows by about 4 KB for each person, so the second target is missed.",
+        "Memory grows by about 2 KB for each person, so the second target is missed.",
     )
 
 

@@ -57,8 +57,8 @@ Column = tuple[str, str]
 
 VALUE_COLUMNS = ("person", "part", "column", "value")
 TEXT_COLUMNS = ("person", "part", "column", "text")
-MEMORY = 600_000_000
-PIECE = 4_000_000
+MEMORY = 300_000_000
+PIECE = 2_000_000
 """The most bytes of cells in one batch; a larger cell has its own batch."""
 BUCKETS, KEY_BYTES = 256, 400
 """The parts of all keys, and the memory for one key while its range of buckets is judged."""
