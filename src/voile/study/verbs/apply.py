@@ -40,7 +40,7 @@ def apply(
     Under a ledger it is judged, as one entry for all parts, with all earlier releases. The ledger
     records the release before it appears, and after.
 
-    Memory follows the batch, and about 2 KB for each person: dates, facts, people to search.
+    Memory follows the batch; the facts and dates of 100,000 people stay below the search's peak.
     Texts and an export also take each person's pseudonym and intervals.
 
     Raises
