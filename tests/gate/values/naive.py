@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import date, timedelta
 from itertools import product
 from math import floor, prod, sqrt
@@ -198,8 +198,9 @@ def _decoded(text):
 def search(values, texts, *, generalised=(), labels=(), chance=0.01, holders=5, share=0.05, rare=5):
     """Return the people with own values, the number expected, and of rare values both as well."""
     quoted = {"".join(split(one)) for one in labels}
-    seen = defaultdict(set)
+    seen, sizes = defaultdict(set), defaultdict(Counter)
     for person, part, column, text in texts:
+        sizes[part, column][person] += len(text.encode())
         for one in text_keys(text, quoted):
             seen[person, (part, column)].add(one)
     readers = {person for person, *_ in texts}
@@ -237,14 +238,17 @@ def search(values, texts, *, generalised=(), labels=(), chance=0.01, holders=5, 
                 chances[person].append(len(strangers) / others)
         if len(strangers) > floor(chance * others):
             if not glued:
-                add_common(common, held[key], own, readers, others)
+                add_common(common, held[key], own, sizes, others)
             continue
         found |= {person for person, *_ in own} & whose
         if len(whose) <= rare and not glued and strangers:
             elsewhere |= {person for person, _, one in held[key] if one.rare}
     tests = sum(bool(hits) for hits, _ in common.values())
     for hits, shares in common.values():
-        expected, level = sum(share for _, share, _ in shares), 1 - 0.01 / max(tests, 1)
+        missed = defaultdict(lambda: 1.0)
+        for person, share, _ in shares:
+            missed[person] *= 1 - share
+        expected, level = sum(1 - x for x in missed.values()), 1 - 0.01 / max(tests, 1)
         deviation = sqrt(sum(more for *_, more in shares))
         if len(hits) > max(poisson.ppf(level, expected), expected + norm.ppf(level) * deviation):
             found |= hits
@@ -259,8 +263,11 @@ def search(values, texts, *, generalised=(), labels=(), chance=0.01, holders=5, 
     return found, expected, elsewhere, lured
 
 
-def add_common(common, held, own, readers, others):
-    """Add a key's people with it in running text, and each reader's chance, by pair of columns."""
+def add_common(common, held, own, sizes, others):
+    """Add a key's people with it in running text, and each reader's chance, by pair of columns.
+
+    The chance grows with the bytes of the reader's cells.
+    """
     texts, places, whose = defaultdict(set), defaultdict(set), {person for person, *_ in held}
     for person, seen_place, one in own:
         if not one.is_cell:
@@ -271,5 +278,10 @@ def add_common(common, held, own, readers, others):
         for seen_place, people in texts.items():
             hits, shares = common[place, seen_place]
             hits |= holders & people
-            share, known = len(people - whose) / others, holders & readers
-            shares += [(x, share, len(known) * share / others) for x in known if share]
+            share, size = min(len(people - whose) / others, 1 - 1e-12), sizes[seen_place]
+            if not share:
+                continue
+            mean = max(size.total() - sum(size[x] for x in whose), 1) / others
+            shares += [(x, 1 - (1 - share) ** (size[x] / mean), 0) for x in holders if x in size]
+            times = sum(size[x] / mean for x in holders)
+            shares += [(None, 0, times**2 * share / others)]

@@ -204,6 +204,32 @@ def test_ages_of_others_are_chance():
     assert exceeding <= 1
 
 
+def make_labs(seed, *, people=3000, true=0):
+    """People with some labs each. The digits of 101.2 are also those of 12 October in a date.
+
+    true : people with a value that has the digits of an own day.
+    """
+    rng = np.random.default_rng(seed)
+    days = [f"{month}-{day}" for month in (10, 11, 12) for day in range(10, 31)]
+    values, texts = [], []
+    for person, rows in enumerate(rng.poisson(3, people)):
+        own = rng.choice(days, rows)
+        digits = own if person < true else rng.choice(days, rows)
+        said = (f"{one[:2]}{one[3]}.{one[4]}" for one in digits)
+        values += [(f"p{person}", "labs", "value", one) for one in said]
+        texts += [(f"p{person}", "labs", "lab_date", f"2013-{one}") for one in own]
+    return values, texts
+
+
+def test_people_with_many_rows_match_by_chance_as_often_as_expected():
+    """More labs give more values and more dates, so their chance matches grow as the square."""
+    several = [find(*make_labs(seed))[0] for seed in range(5)]
+    assert not any(one.exceeds_chance or one.value for one in several)
+    found, _ = find(*make_labs(1, true=300))
+    assert found.value > found.expected + 100
+    assert found.exceeds_chance
+
+
 def test_a_common_value_that_is_a_whole_cell_of_another_column_is_no_text():
     values = [(f"p{n}", "t", "items", str(20 + n % 60)) for n in range(600)]
     cells = [(f"p{n}", "t", "stays", str(20 + n % 60)) for n in range(600)]
@@ -326,7 +352,7 @@ def test_more_keys_than_memory_spill_and_none_is_lost(tmp_path):
     inputs = SearchInputs(given, stream(TEXT_COLUMNS, texts))
     few, many = (
         search_values(inputs, memory=memory, directory=tmp_path, threads=1)
-        for memory in (70_000_000, 900_000_000)
+        for memory in (40_000_000, 900_000_000)
     )
     assert few == many
     assert few[0].value == people

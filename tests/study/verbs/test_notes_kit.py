@@ -31,7 +31,8 @@ from voile.study.determined import CRITERIA
 from voile.study.plan.plan import StudyPlan
 from voile.study.study_release import StudyRelease
 from voile.study.verbs import notes_kit
-from voile.study.verbs.notes_kit import open_kit
+from voile.study.verbs.check import check
+from voile.study.verbs.notes_kit import open_kit, propose_notes
 from voile.study.verbs.review import next_commands, review
 
 LEARNING = 'learners = ["svm"], miss_cost = [5.0], cross_fit = 3, jobs = 1'
@@ -89,6 +90,16 @@ def test_a_kit_is_made_once_and_again_where_its_options_or_a_source_changed(
     source.write_text(source.read_text() + ("" if line == FIT else "\nX1,Ptarmigan\n") + "\n")
     made(planned(line.replace("[5.0]", "[9.0]")))
     assert place.stat().st_ino != inode, "not made again"
+
+
+def test_identifiers_are_proposed_once_and_only_for_a_kit_that_is_not_made(unmarked, planned):
+    plan = planned(INIT)
+    [proposed] = check(plan).works.values()
+    assert proposed.known.hits["family_name"] == 40
+    other = propose_notes(planned(f"init = {{ {LEARNING} }}"), "notes")
+    kit = open_kit(plan, "notes", force=False, progress=silent, work=other)
+    assert kit.facts["start"]["met"] == {}, "proposed again"
+    assert check(plan).works == {}
 
 
 @pytest.mark.parametrize("lists", ['["birds=birds.txt"]', '[{ birds = "birds.txt" }]'])

@@ -56,6 +56,13 @@ def init(
 ) -> EndedVerb:
     """Propose identifiers, learn from the proposals, and write the work folder."""
     work = propose_identifiers(options, reporter, source=source, table=table, encoding=encoding)
+    return learn_kit(work, options, reporter, out=out, force=force)
+
+
+def learn_kit(
+    work: UnmarkedWork, options: InitOptions, reporter: VerbReporter, *, out: Path, force: bool
+) -> EndedVerb:
+    """Learn from proposed identifiers, and write the work folder."""
     with reporter.progress() as progress:
         kit = with_options(work.fit(progress=progress).to_kit(), options, "init")
     with write_folder(out, WORK, force=force) as folder:

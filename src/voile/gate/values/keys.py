@@ -54,6 +54,13 @@ class KeyFilter:
         return test_keys(cells.data, cells.offsets[:-1], cells.offsets[1:], self.bitmap, self.bits)
 
 
+def digest_strings(keys: pa.LargeStringArray) -> NDArray[np.uint64]:
+    """Return the digest of each string."""
+    cells = cells_of(keys)
+    digests: NDArray[np.uint64] = kernels.digest_keys(cells.data, cells.offsets)
+    return digests
+
+
 @dataclass(frozen=True)
 class CellKeys:
     """Keys with their rows, forms, numbers of tokens and encodings, all (keys,).
@@ -96,10 +103,10 @@ class QuotedLabels:
     def of(cls, labels: Iterable[str]) -> QuotedLabels:
         """Return the keys of some labels."""
         keys = sorted({"".join(folded.split()) for one in labels if (folded := fold_text(one))})
-        cells = cells_of(pa.array(keys, pa.large_string()))
-        digests = kernels.digest_keys(cells.data, cells.offsets)
+        strings = pa.array(keys, pa.large_string())
+        digests = digest_strings(strings)
         order = np.argsort(digests, kind="stable")
-        ordered = cells_of(cells.texts.take(pa.array(order)))
+        ordered = cells_of(strings.take(pa.array(order)))
         return cls(ordered.data, ordered.offsets, digests[order])
 
 

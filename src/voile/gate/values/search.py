@@ -15,14 +15,18 @@ days at the possible offsets from it: the share of them that the person's text c
 
 One match of a common key, such as an age, is no evidence. Common keys count only in running text,
 for all values of a column in one released column together. They count if more people have their own
-value there than the 99% bound on chance.
+value there than the 99% bound on chance. Here the chance of a person grows with the bytes of the
+person's cells in that column: people with many visits have more values, and more dates to match.
+If a share p of strangers has the key, and a person has r times their mean bytes, the chance is
+1 - (1 - p)^r.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from itertools import pairwise
+from math import ceil, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +42,7 @@ from voile.gate.values.keys import (
     CellKeys,
     KeyFilter,
     QuotedLabels,
+    digest_strings,
     find_text_keys,
     find_value_keys,
 )
@@ -52,9 +57,11 @@ Column = tuple[str, str]
 
 VALUE_COLUMNS = ("person", "part", "column", "value")
 TEXT_COLUMNS = ("person", "part", "column", "text")
-MEMORY = 600_000_000
-PIECE = 4_000_000
+MEMORY = 300_000_000
+PIECE = 2_000_000
 """The most bytes of cells in one batch; a larger cell has its own batch."""
+BUCKETS, KEY_BYTES = 256, 400
+"""The parts of all keys, and the memory for one key while its range of buckets is judged."""
 NEAR_DAYS = 32
 """The most days that the search tries for each date, if dates were moved."""
 OWN, ELSEWHERE = "people_with_values", "people_with_rare_values_elsewhere"
@@ -125,18 +132,22 @@ def search_values(
     Raises RequestError: a batch lacks a column, or the work does not fit in `memory`.
     """
     with connect(memory=memory, threads=threads, directory=directory) as engine:
-        return _KeySearch(inputs, limits, engine).run()
+        return _KeySearch(inputs, limits, engine, memory).run()
 
 
 class _KeySearch:
     """One search: the columns that it has read, and the tables of keys in DuckDB."""
 
     def __init__(
-        self, inputs: SearchInputs, limits: SearchLimits, engine: duckdb.DuckDBPyConnection
+        self,
+        inputs: SearchInputs,
+        limits: SearchLimits,
+        engine: duckdb.DuckDBPyConnection,
+        memory: int,
     ) -> None:
-        self.inputs, self.limits, self.engine = inputs, limits, engine
+        self.inputs, self.limits, self.engine, self.memory = inputs, limits, engine, memory
         self.places: dict[Column, int] = {}
-        self.short = 0
+        self.short = self.keys = 0
         given = inputs.offsets
         chosen = np.linspace(0, len(given) - 1, min(len(given), NEAR_DAYS)).round().astype(int)
         self.offsets = [given[n] for n in chosen.tolist()]
@@ -148,7 +159,7 @@ class _KeySearch:
         for cells in _pieces(self.inputs.values, VALUE_COLUMNS):
             found = find_value_keys(cells.column(3), self.offsets)
             self.short += found.short
-            self._note_people("holders", cells)
+            self._append("holders", pa.table({"person": cells.column(0).unique()}))
             values.add(found.keys.keys)
             values.add(found.decoys.keys)
             values.add(found.near.keys)
@@ -167,24 +178,31 @@ class _KeySearch:
         """Keep the keys of texts that values may have; return a filter of these keys."""
         texts, labels = KeyFilter(), QuotedLabels.of(self.inputs.labels)
         for cells in _pieces(self.inputs.texts, TEXT_COLUMNS):
-            self._note_people("readers", cells)
+            self._add_sizes(cells)
             keys = find_text_keys(cells.column(3), values, labels)
             texts.add(keys.keys)
             self._insert("seen_keys", cells, keys)
         return texts
 
-    def _note_people(self, table: str, cells: pa.RecordBatch) -> None:
-        people = pa.table({"person": cells.column(0).unique()})
-        self.engine.register("batch", people)
-        self.engine.execute(f"INSERT INTO {table} SELECT person FROM batch")
+    def _add_sizes(self, cells: pa.RecordBatch) -> None:
+        """Note the readers of some cells, and the bytes of the cells by person and place."""
+        place, size = self._number_places(cells), pc.binary_length(cells.column(3))
+        own = pa.table({"person": cells.column(0), "place": place, "size": size})
+        self._append("cells", own.group_by(["person", "place"]).aggregate([("size", "sum")]))
+
+    def _append(self, table: str, rows: pa.Table) -> None:
+        self.engine.register("batch", rows)
+        self.engine.execute(f"INSERT INTO {table} FROM batch")
         self.engine.unregister("batch")
 
     def _insert(self, table: str, cells: pa.RecordBatch, keys: CellKeys) -> None:
         if not len(keys.rows):
             return
         rows = pa.array(keys.rows)
+        self.keys += len(keys.rows)
         batch = pa.table(
             {
+                "bucket": pa.array((digest_strings(keys.keys) % BUCKETS).astype(np.uint8)),
                 "key": keys.keys,
                 "person": cells.column(0).take(rows),
                 "place": self._number_places(cells).take(rows),
@@ -194,9 +212,7 @@ class _KeySearch:
                 "mark": pa.array(keys.marks),
             }
         )
-        self.engine.register("batch", batch)
-        self.engine.execute(f"INSERT INTO {table} FROM batch")
-        self.engine.unregister("batch")
+        self._append(table, batch)
 
     def _number_places(self, cells: pa.RecordBatch) -> pa.Array:
         """Return the number of each row's part and column."""
@@ -215,26 +231,35 @@ class _KeySearch:
         return self.places.setdefault((part, column), len(self.places))
 
     def _judge(self) -> tuple[ValueFinding, ValueFinding]:
-        limits, engine = self.limits, self.engine
         own = [self._place(*column) for column in self.inputs.generalised]
-        engine.execute("CREATE TABLE generalised (place INT)")
         if own:
-            engine.executemany("INSERT INTO generalised VALUES (?)", [[one] for one in own])
-        for one in (queries.NUMBER_PEOPLE, *queries.NUMBER_KEYS):
-            engine.execute(one)
-        for one in queries.LEAVE_LABELS if own else ():
-            engine.execute(one)
+            self.engine.executemany("INSERT INTO generalised VALUES (?)", [[one] for one in own])
+        for one in queries.NUMBER_PEOPLE:
+            self.engine.execute(one)
         people, readers, holders = self._row(queries.COUNT_PEOPLE)
+        for low, high in self._list_ranges():
+            self._judge_range(low, high, people, readers)
+        if self.limits.has_common:
+            self._take_common()
+        return self._own_finding(readers), self._elsewhere(holders)
+
+    def _list_ranges(self) -> Iterator[tuple[int, int]]:
+        """Yield the first and the last bucket of each range of keys that fits in the memory."""
+        ranges = min(BUCKETS, max(1, ceil(self.keys * KEY_BYTES / self.memory)))
+        ends = [BUCKETS * n // ranges for n in range(ranges + 1)]
+        return ((low, high - 1) for low, high in pairwise(ends))
+
+    def _judge_range(self, low: int, high: int, people: int, readers: int) -> None:
+        """Judge some keys, and add their hits and chances to those of all."""
+        limits = self.limits
         most = max(limits.holders, int(limits.holders_share * people))
         given = {"most": most, "chance": limits.chance, "readers": readers, "rare": limits.rare}
-        for one in queries.JUDGE_KEYS:
-            engine.execute(one, {name: x for name, x in given.items() if f"${name}" in one})
-        if limits.has_common:
-            self._take_common()
-        given["near"] = len(self.offsets)
-        for one in queries.COUNT_CHANCE:
-            engine.execute(one, {name: x for name, x in given.items() if f"${name}" in one})
-        return self._own_finding(readers), self._elsewhere(holders)
+        given |= {"low": low, "high": high, "near": len(self.offsets)}
+        labels = queries.LEAVE_LABELS if self.inputs.generalised else ()
+        common = queries.ADD_UP_COMMON if limits.has_common else ()
+        every = (*queries.NUMBER_KEYS, *labels, *queries.JUDGE_KEYS, *queries.ADD_UP_KEYS, *common)
+        for one in every:
+            self.engine.execute(one, {name: x for name, x in given.items() if f"${name}" in one})
 
     def _take_common(self) -> None:
         """Add the hits of common keys in columns with more people than the bound on chance."""
@@ -245,7 +270,7 @@ class _KeySearch:
         self.engine.execute(queries.TAKE_COMMON)
 
     def _own_finding(self, readers: int) -> ValueFinding:
-        expected, variance = self._row(queries.EXPECTED)
+        expected, variance = self._row(queries.EXPECTED, near=len(self.offsets))
         return ValueFinding(
             name=OWN,
             unit="people",
@@ -279,8 +304,8 @@ class _KeySearch:
             not_searched=self.short,
         )
 
-    def _row(self, query: str) -> tuple[Any, ...]:
-        return tuple(x or 0 for x in self.engine.execute(query).fetchone() or ())
+    def _row(self, query: str, **given: int) -> tuple[Any, ...]:
+        return tuple(x or 0 for x in self.engine.execute(query, given).fetchone() or ())
 
     def _forms(self, query: str) -> Iterator[FormCount]:
         names = list(self.places)

@@ -11,12 +11,13 @@ identifier. Then s is the probability for each of them, for every type that the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.brief import BriefRepr
@@ -24,9 +25,9 @@ from voile.core.rounding import round_number
 from voile.data import Source
 from voile.documents.replacements.kinds import kind_of
 from voile.release.manifest import source_rows
+from voile.study.plan.entries import MentionEntry
 from voile.study.risk.joint import Chance, JointRisk, MatchRecords, TextLeaks, places_in
 from voile.study.risk.stating import StatedCategory
-from voile.study.text.mentions import MentionRules
 from voile.tables.verbs.content import TablesContent
 
 Floats = NDArray[np.float64]
@@ -84,9 +85,10 @@ class TextResidue(BriefRepr):
         content: TablesContent,
         source: Source,
         private: Path,
-        rules: MentionRules,
+        mentions: Mapping[str, MentionEntry],
         texts: Sequence[PartResidue],
         *,
+        name_of: Callable[[str], str],
         guessed: Sequence[str] = (),
         beside: Mapping[str, int] | None = None,
         stated: Sequence[StatedCategory] = (),
@@ -96,28 +98,33 @@ class TextResidue(BriefRepr):
         Parameters
         ----------
         private : the private folder of the table. texts : for each part, its possible mentions.
+        name_of : the pseudonym of a person, which only texts need.
         guessed : columns that a classifier guesses from the texts. They count as known.
         beside : a number for each person's facts in other parts of rows, if there are any.
         stated : the people with released texts that state a column, by pseudonym.
+
+        Memory: a few numbers for each released row, and a name for each person with a text.
         """
-        numbers = source_rows(private)
-        space = content.space
-        table = source.read([*space.quasi, str(content.roles.subject)]).take(numbers)
-        codes = np.column_stack([d.codes(table.column(d.column)) for d in space.domains])
-        whose = [str(one) for one in table.column(-1).to_pylist()]
-        people = [rules.shown.name_of(one) for one in whose]
-        shown = None if beside is None else np.array([beside[one] for one in whose], np.intp)
+        codes, known = _read_rows(content, source, source_rows(private))
+        row, names = known.indices.to_numpy(), known.dictionary
+        shown = None
+        if beside is not None:
+            shown = np.array([beside[one] for one in names.to_pylist()], np.intp)[row]
+        people = [name_of(one) for one in names.to_pylist()] if texts else []
         labels: dict[str, set[str]] = {}
-        for label, x in rules.mentions.items():
+        for label, x in mentions.items():
             if x.column and not x.keep:
                 labels.setdefault(x.column, set()).add(label)
-        missed = {column: _chance_left(people, texts, own) for column, own in labels.items()}
+
+        def chance_left(own: set[str]) -> Floats:
+            return _chance_left(people, texts, own)[row] if texts else np.zeros(len(row))
+
         return cls(
-            MatchRecords(places_in(space, codes), _one_a_person(people), shown),
-            (*(x.column for x in rules.mentions.values() if x.keep and x.column), *guessed),
-            missed,
-            _chance_left(people, texts, _names(texts)),
-            {x.column: np.array([float(one in x.people) for one in people]) for x in stated},
+            MatchRecords(places_in(content.space, codes), 1 / np.bincount(row)[row], shown),
+            (*(x.column for x in mentions.values() if x.keep and x.column), *guessed),
+            {column: chance_left(own) for column, own in labels.items()},
+            chance_left(_names(texts)),
+            {x.column: np.array([float(one in x.people) for one in people])[row] for x in stated},
         )
 
     def saying(self, columns: Sequence[str]) -> TextResidue:
@@ -156,10 +163,20 @@ def _most(chance: Chance) -> float:
     return min(1.0, round_number(float(np.max(chance, initial=0.0)), "up"))
 
 
-def _one_a_person(people: list[str]) -> Floats:
-    """Return the share of its person for each row."""
-    rows = Counter(people)
-    return np.array([1 / rows[one] for one in people])
+def _read_rows(
+    content: TablesContent, source: Source, numbers: pa.Array
+) -> tuple[NDArray[np.int32], pa.DictionaryArray]:
+    """Return the codes and the people of the released rows, in the order of the source."""
+    released, first = np.sort(numbers.to_numpy()), 0
+    codes, people = [np.zeros((0, len(content.space.domains)), np.int32)], []
+    for batch in source.batches([*content.space.quasi, str(content.roles.subject)]):
+        ends = np.searchsorted(released, [first, first + len(batch)])
+        own = batch.take(pa.array(released[slice(*ends)] - first))
+        codes.append(np.column_stack([d.codes(own[d.column]) for d in content.space.domains]))
+        people.append(own.column(own.num_columns - 1).cast(pa.string()))
+        first += len(batch)
+    known = pa.chunked_array(people, pa.string()).combine_chunks()
+    return np.concatenate(codes), known.dictionary_encode()
 
 
 def _names(texts: Iterable[PartResidue]) -> set[str]:

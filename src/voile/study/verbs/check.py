@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from voile.core.errors import RequestError
-from voile.core.progress import silent
 from voile.data import Source
 from voile.data.roles import AS_IT_IS, Roles
-from voile.documents.fitting.init import propose_identifiers
+from voile.documents.fitting.work import UnmarkedWork
 from voile.documents.module import DOCUMENTS
-from voile.documents.own_options import InitOptions
 from voile.modules import find_module
 from voile.release.kit import StoredKit
 from voile.study.plan.part_roles import Extract, extract_of, part_roles
 from voile.study.plan.plan import StudyPlan
 from voile.study.verbs.checks import check_overlap, check_written_once, read_people
 from voile.study.verbs.export import carrier_of
-from voile.study.verbs.notes_kit import SilentReports, source_of_kit
+from voile.study.verbs.notes_kit import is_kit_made, propose_notes, source_of_kit
 from voile.tables.fitting.fit import open_space
 from voile.tables.fitting.kept import open_kept_space
 from voile.tables.people.population import PopulationGapError
@@ -27,12 +25,16 @@ from voile.tables.people.population import PopulationGapError
 
 @dataclass(frozen=True)
 class FitInputs:
-    """The inputs of fitting parts of rows: sources, roles and options by part, and the extract."""
+    """The inputs of fitting: sources, roles and options by part of rows, and the extract.
+
+    works : the proposed identifiers of each part of notes from which `fit` makes a kit.
+    """
 
     sources: Mapping[str, Source]
     roles: Mapping[str, Roles]
     options: Mapping[str, Any]
     extract: Extract
+    works: dict[str, UnmarkedWork]
 
 
 def check(plan: StudyPlan) -> FitInputs:
@@ -54,14 +56,16 @@ def check(plan: StudyPlan) -> FitInputs:
         extract = carrier_of(plan).extract()
     roles = {name: part_roles(plan, name, one, extract) for name, one in sources.items()}
     _check_quasi(plan, roles)
-    inputs = FitInputs(sources, roles, {name: fit_options(plan, name) for name in roles}, extract)
+    options = {name: fit_options(plan, name) for name in roles}
+    inputs = FitInputs(sources, roles, options, extract, works={})
     for name in plan.rows:
         _check_rows(plan, name, inputs)
     everybody = read_people(plan, plan.table[0])
     for name in plan.files:
         check_overlap(plan, name, everybody)
     for name in plan.texts:
-        _check_text(plan, name)
+        if (work := _check_text(plan, name)) is not None:
+            inputs.works[name] = work
     return inputs
 
 
@@ -109,18 +113,16 @@ def _check_rows(plan: StudyPlan, name: str, inputs: FitInputs) -> None:
         raise on_another_day(plan, error) from None
 
 
-def _check_text(plan: StudyPlan, name: str) -> None:
-    """Refuse notes from which no kit can be made."""
+def _check_text(plan: StudyPlan, name: str) -> UnmarkedWork | None:
+    """Refuse notes that no kit can be made from. Return the identifiers proposed for a new kit."""
     part = plan.texts[name]
     if part.kit is not None:
         StoredKit.load(plan.notes_kit(name), "documents")
-        return
-    source, given = source_of_kit(plan, name)
-    if part.fit is not None:
-        DOCUMENTS.open(source)
-        return
-    options = plan.options(InitOptions, name, "init", given)
-    propose_identifiers(options, SilentReports(silent), source=source)
+    elif part.fit is not None:
+        DOCUMENTS.open(source_of_kit(plan, name)[0])
+    elif not is_kit_made(plan, name):
+        return propose_notes(plan, name)
+    return None
 
 
 def _check_quasi(plan: StudyPlan, roles: Mapping[str, Roles]) -> None:

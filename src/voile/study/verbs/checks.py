@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from voile.core.errors import InfeasibleError, RequestError
@@ -27,7 +29,6 @@ from voile.study.plan.part_roles import Extract
 from voile.study.plan.plan import StudyPlan
 from voile.study.risk.remedies import PlanRemedy
 from voile.study.study_release import StudyRelease
-from voile.study.text.shown import PersonIntervals
 
 
 def check_written_once(plan: StudyPlan) -> None:
@@ -35,28 +36,42 @@ def check_written_once(plan: StudyPlan) -> None:
 
     A subject with blanks would have its own pseudonym and offset, and count as another person in k.
     """
-    written: dict[str, str] = {}
-    for name, part in plan.parts.items():
-        source = plan.open_part(name)
-        if part.of is not None or plan.study.subject not in source.columns:
-            continue
-        nobody = 0
-        for batch in source.batches([plan.study.subject]):
-            cells = batch.column(0)
+    padded: set[str] = set()
+    for name in _list_files(plan):
+        source, nobody = plan.open_part(name), 0
+        for cells in _read_subjects(plan, name):
             nobody += pc.sum(without_subject(cells)).as_py() or 0
-            for one in map(str, cells.unique().drop_null().to_pylist()):
-                if written.setdefault(one.strip(), one) != one:
-                    raise RequestError(
-                        "a person of it is written with blanks around here and without them there",
-                        where=f"parts.{name}",
-                        instead=f"write {plan.study.subject} in one way in every row",
-                    )
+            padded.update(one.strip() for one in _list_people(cells) if one != one.strip())
         if nobody:
             raise RequestError(
                 f"{source.name} has {count(nobody, 'row')} without {printable(plan.study.subject)}",
                 where=f"parts.{name}",
                 instead="fill the column, or take these rows out",
             )
+    written: dict[str, str] = {}
+    for name in _list_files(plan) if padded else ():
+        for one in chain.from_iterable(map(_list_people, _read_subjects(plan, name))):
+            if one.strip() in padded and written.setdefault(one.strip(), one) != one:
+                raise RequestError(
+                    "a person of it is written with blanks around here and without them there",
+                    where=f"parts.{name}",
+                    instead=f"write {plan.study.subject} in one way in every row",
+                )
+
+
+def _list_files(plan: StudyPlan) -> Iterator[str]:
+    """Yield the parts that are files with people."""
+    own = (name for name, part in plan.parts.items() if part.of is None)
+    return (name for name in own if plan.study.subject in plan.open_part(name).columns)
+
+
+def _read_subjects(plan: StudyPlan, name: str) -> Iterator[pa.Array]:
+    """Yield the people of a part's rows, a batch at a time."""
+    return (batch.column(0) for batch in plan.open_part(name).batches([plan.study.subject]))
+
+
+def _list_people(cells: pa.Array) -> list[str]:
+    return [str(one) for one in cells.unique().drop_null().to_pylist()]
 
 
 def check_applied(plan: StudyPlan, release: StudyRelease) -> None:
@@ -90,9 +105,14 @@ def check_overlap(plan: StudyPlan, name: str, everybody: Collection[str]) -> Non
         )
 
 
-def check_people(plan: StudyPlan, name: str, shown: PersonIntervals) -> None:
-    """Refuse a part in which no person has a released row of the table."""
-    if not any(map(shown.has, read_people(plan, name))):
+def check_people(plan: StudyPlan, name: str, numbers: pa.Array) -> None:
+    """Refuse a part in which no person has a released row of the table.
+
+    `numbers` are the released rows of the table's source.
+    """
+    people = pa.chunked_array(_read_subjects(plan, plan.table[0])).cast(pa.string()).take(numbers)
+    cells = (one.cast(pa.string()) for one in _read_subjects(plan, name))
+    if not any(pc.any(pc.is_in(one, people, skip_nulls=True)).as_py() for one in cells):
         raise RequestError(
             "nobody in it has a released row of the table",
             where=f"parts.{name}",
@@ -110,9 +130,8 @@ def check_met(plan: StudyPlan, name: str, counts: Mapping[str, Any]) -> None:
         )
 
 
-def check_kept(name: str, source: Source, kept: Sequence[str], shown: PersonIntervals) -> None:
+def check_kept(name: str, source: Source, kept: Sequence[str], quasi: Collection[str]) -> None:
     """Refuse columns in the rows of texts that would reveal values hidden by the table's policy."""
-    quasi = {column.column for column in shown.codebook.columns}
     days = day_columns(source, kept)
     for column in kept:
         what = "a date, which does not move" if column in days else None

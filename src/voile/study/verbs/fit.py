@@ -56,7 +56,10 @@ def fit(plan: StudyPlan, *, force: bool, progress: ProgressHook) -> StoredKit:
     InfeasibleError : no policy meets the requirements.
     """
     inputs = check(plan)
-    texts = {name: open_kit(plan, name, force=force, progress=progress) for name in plan.texts}
+    texts = {}
+    for name in plan.texts:
+        work = inputs.works.pop(name, None)
+        texts[name] = open_kit(plan, name, force=force, progress=progress, work=work)
     _check_learnt(plan, texts)
     chosen = {name: _choose(plan, name, kit) for name, kit in texts.items()}
     table, _ = plan.table

@@ -56,7 +56,6 @@ from voile.study.verbs.people_counts import PeopleCounts, write_people
 from voile.study.verbs.utility import compare_counts, counts_to_data
 from voile.study.verbs.writing import StudyWriting
 from voile.tables.policies.family import AnyPolicy, refuse_person_policy
-from voile.tables.recoding.boxes import read_codebook
 from voile.tables.verbs.content import TablesContent
 
 _HEAD = {"format": FORMAT, "version": VERSION}
@@ -166,8 +165,9 @@ class StudyMeasuring:
             self.content,
             self.plan.open_part(table),
             self.writing.private / table,
-            self.writing.rules(),
+            self.plan.mentions,
             [self._left_in(name, one) for name, one in counted.items()],
+            name_of=self.writing.name_of,
             guessed=self.guessed_columns,
             beside=self._beside(),
             stated=self.stated_categories,
@@ -212,13 +212,13 @@ class StudyMeasuring:
     @cached_property
     def guesses(self) -> tuple[ColumnGuess, ...]:
         """A classifier's guesses of the sex of people, if their rows do not show it."""
-        columns = sexes_in(self.plan.mentions, self.writing.shown.codebook.quasi)
+        columns = sexes_in(self.plan.mentions, self.writing.codebook.quasi)
         if not columns or not self.plan.texts:
             return ()
-        said = ((self.writing.shown.name_of(who), text)
+        said = ((self.writing.name_of(who), text)
                 for name in self.plan.texts
                 for who, text in self.writing.read_written(name).texts_of_people())  # fmt: skip
-        texts = gather(said, self.writing.shown.people)
+        texts = gather(said, self.writing.intervals.people)
         found = (guess(name, texts, self._list_hidden(name)) for name in columns)
         return tuple(one for one in found if one is not None)
 
@@ -227,8 +227,8 @@ class StudyMeasuring:
         """The people with released texts that state a category of the table, by pseudonym."""
         if not self.plan.texts:
             return ()
-        source, name_of = self.plan.open_part(self.plan.table[0]), self.writing.shown.name_of
-        quasi = [one for one in self.writing.shown.codebook.quasi if one in source.columns]
+        source, name_of = self.plan.open_part(self.plan.table[0]), self.writing.name_of
+        quasi = [one for one in self.writing.codebook.quasi if one in source.columns]
         readers = category_columns(source, quasi)
         truth = true_values(source, self.plan.study.subject, [*readers])
         named = {column: {name_of(who): x for who, x in own.items()}
@@ -240,10 +240,10 @@ class StudyMeasuring:
 
     def _list_hidden(self, column: str) -> dict[str, str]:
         """Return the true value of each person for whom no row shows it, by pseudonym."""
-        table, shown = self.plan.table[0], self.writing.shown
+        table, shown = self.plan.table[0], self.writing.intervals
         rows = self.plan.open_part(table).read([self.plan.study.subject, column])
         return {
-            shown.name_of(str(who)): str(cell)
+            self.writing.name_of(str(who)): str(cell)
             for who, cell in zip(*(x.to_pylist() for x in rows.columns), strict=True)
             if None not in (who, cell) and not shown.shows_within(str(who), column, [str(cell)])
         }
@@ -306,7 +306,7 @@ class StudyMeasuring:
 
     def _name_person(self, person: str) -> str:
         """Return a person's name in the written parts: its pseudonym, if parts are joined."""
-        return self.writing.shown.name_of(person) if self.plan.study.join else person
+        return self.writing.name_of(person) if self.plan.study.join else person
 
     def _open_part(self, name: str) -> ReleasedPart:
         if self.plan.parts[name].kind == SIGNALS:
@@ -341,8 +341,7 @@ class StudyMeasuring:
         said |= {one.column for one in self.guesses} | {
             one.column for one in self.stated_categories
         }
-        policy = read_codebook(self.writing.parts[self.plan.table[0]][0]["policy"])
-        silent = [one.column for one in policy.columns if one.column not in said]
+        silent = [one.column for one in self.writing.codebook.columns if one.column not in said]
         unsaid = (
             [f"no text says {join_names(silent)}, which was not measured"]
             if silent and self.plan.texts

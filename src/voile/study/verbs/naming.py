@@ -35,16 +35,17 @@ def made_up_names(plan: StudyPlan) -> MadeUpNames:
 
 
 def put_names(
-    plan: StudyPlan, made: MadeUpNames, table: Path, whose: pa.Array
+    plan: StudyPlan, made: MadeUpNames, table: Path, numbers: pa.Array
 ) -> list[dict[str, str]]:
     """Add the source's name columns to the table's release, and return their descriptions.
 
-    whose : the person of each released row.
+    numbers : the row of the source that each released row is.
     """
-    source, _ = plan.open_part(plan.table[0]), plan.table
+    source = plan.open_part(plan.table[0])
     columns = _columns(plan) if plan.names and plan.names.source is None else []
     own = [(n, name) for n, name in enumerate(columns) if name in source.columns]
     if own:
+        whose = source.read([plan.study.subject]).column(0).take(numbers)
         put_columns(table, {name: _cells(made, whose, n) for n, name in own})
     return [{"column": name, "role": "identifier", "what": MADE_UP_NAME} for _, name in own]
 

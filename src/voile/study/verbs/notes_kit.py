@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from voile.core.progress import ProgressHook
+from voile.core.progress import ProgressHook, silent
 from voile.core.warn import warn
 from voile.data.files.atomic import write_text
 from voile.data.files.outputs import KIT, WORK, OutputKind, json_at
 from voile.data.places import PLACES, with_places
 from voile.data.roles import Roles
-from voile.documents.fitting.init import init
+from voile.documents.fitting.init import learn_kit, propose_identifiers
+from voile.documents.fitting.work import UnmarkedWork
 from voile.documents.module import DOCUMENTS
 from voile.documents.options import FitOptions
 from voile.documents.own_options import InitOptions
@@ -35,34 +36,66 @@ _MEMORY = OutputKind(
 )
 
 
-def open_kit(plan: StudyPlan, name: str, *, force: bool, progress: ProgressHook) -> StoredKit:
+def open_kit(
+    plan: StudyPlan,
+    name: str,
+    *,
+    force: bool,
+    progress: ProgressHook,
+    work: UnmarkedWork | None = None,
+) -> StoredKit:
     """Open the kit of a part of notes. Make it if its options or its sources changed.
+
 
     The study stores a hash of the inputs next to a kit that it made. A kit without such a hash is
     not the study's, and is replaced only with `force`. A work folder that people reviewed is never
     replaced.
 
+    work : the identifiers that `propose_notes` proposed. None proposes them here.
+
     Raises
     ------
     RequestError : there is no kit, its options are wrong, or another file is in its place.
+
     """
     part, place = plan.texts[name], plan.notes_kit(name)
     if part.kit is not None:
         return StoredKit.load(place, KIND)
-    memory = place.with_name(f"{place.name}.json")
-    made_from = _hash_of(plan, name)
-    remembered = json_at(memory)
-    is_ours = remembered.get("format") == MADE
-    if os.path.lexists(place) and is_ours and remembered.get("from") == made_from:
+    memory, made_from = _memory_of(place), _hash_of(plan, name)
+    if _is_made_from(place, made_from):
         return StoredKit.load(place, KIND)
-    force = force or is_ours
-    make, output = (_init, WORK) if part.fit is None else (_fit, KIT)
-    output.check_free(place, force=force)
+    force = force or json_at(memory).get("format") == MADE
+    (WORK if part.fit is None else KIT).check_free(place, force=force)
     _MEMORY.check_free(memory, force=force)
     progress(f"making the kit of {name}", 0)
     with _remember_making(memory, made_from):
-        make(plan, name, place, force=force, progress=progress)
+        if part.fit is None:
+            work, reports = work or propose_notes(plan, name), SilentReports(progress)
+            learn_kit(work, _init_options(plan, name), reports, out=place, force=force)
+        else:
+            _fit(plan, name, place, force=force, progress=progress)
     return StoredKit.load(place, KIND)
+
+
+def propose_notes(plan: StudyPlan, name: str) -> UnmarkedWork:
+    """Propose identifiers in the notes that a kit is made from."""
+    source, _ = source_of_kit(plan, name)
+    return propose_identifiers(_init_options(plan, name), SilentReports(silent), source=source)
+
+
+def is_kit_made(plan: StudyPlan, name: str) -> bool:
+    """Return whether the study has made the kit of a part from the same notes and options."""
+    return _is_made_from(plan.notes_kit(name), _hash_of(plan, name))
+
+
+def _memory_of(kit: Path) -> Path:
+    return kit.with_name(f"{kit.name}.json")
+
+
+def _is_made_from(kit: Path, inputs: str) -> bool:
+    remembered = json_at(_memory_of(kit))
+    is_ours = remembered.get("format") == MADE and remembered.get("from") == inputs
+    return is_ours and os.path.lexists(kit)
 
 
 @contextmanager
@@ -90,18 +123,9 @@ def _remember(memory: Path, made_from: str | None) -> None:
     write_text(memory, said, _MEMORY, force=True)
 
 
-def _init(plan: StudyPlan, name: str, place: Path, *, force: bool, progress: ProgressHook) -> None:
-    source, given = source_of_kit(plan, name)
-    options = plan.options(InitOptions, name, "init", given)
-    init(
-        options,
-        SilentReports(progress),
-        source=source,
-        out=place,
-        force=force,
-        table=None,
-        encoding=None,
-    )
+def _init_options(plan: StudyPlan, name: str) -> InitOptions:
+    _, given = source_of_kit(plan, name)
+    return plan.options(InitOptions, name, "init", given)
 
 
 def _fit(plan: StudyPlan, name: str, place: Path, *, force: bool, progress: ProgressHook) -> None:

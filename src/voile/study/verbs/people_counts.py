@@ -45,16 +45,17 @@ class PeopleCounts(BriefRepr):
         subjects : the person of each row of the source. table : for a text column in place, the
             rows of the table that its numbers refer to.
         """
-        nobody = without_subject(subjects)
-        known = pc.if_else(nobody, NOBODY, subjects.cast(pa.string()))
-        named = pc.if_else(nobody, NOBODY, pseudonyms_of(secret, known))
-        if table is not None:
-            named = named.take(table)
-        people = named.dictionary_encode()
-        aside = open_source(private / ASIDE).read([ROW]).column(0).unique()
-        rows = (pa.array(range(len(named))), source_rows(private), aside)
-        counts = (_count(people, one.cast(pa.int64())) for one in rows)
-        found = pa.table([people.dictionary, *counts], schema=_SCHEMA)
+        known = pc.if_else(without_subject(subjects), None, subjects.cast(pa.string()))
+        whose = known.dictionary_encode()
+        named = [pseudonyms_of(secret, whose.dictionary), pa.array([NOBODY])]
+        people = pa.concat_arrays(named).dictionary_encode()  # two forms may have one pseudonym
+        own = people.indices.take(whose.indices.fill_null(len(whose.dictionary)))
+        own = own if table is None else own.take(table)
+        aside = open_source(private / ASIDE).read([ROW]).column(0).unique().cast(pa.int64())
+        rows = (own, own.take(source_rows(private)), own.take(aside))
+        size = len(people.dictionary)
+        counts = (pa.array(np.bincount(one.to_numpy(), minlength=size)) for one in rows)
+        found = pa.table([people.dictionary, *counts], schema=_SCHEMA).filter(pc.field("read") > 0)
         return cls(found.sort_by("person"))
 
     def to_data(self) -> dict[str, int]:
@@ -77,8 +78,3 @@ def write_people(
             writer.write_table(one.table.add_column(0, "part", name))
             people[part] = one.to_data()
     return people
-
-
-def _count(people: pa.DictionaryArray, rows: pa.Array) -> pa.Array:
-    own = people.indices.take(rows)
-    return pa.array(np.bincount(own.to_numpy(), minlength=len(people.dictionary)))

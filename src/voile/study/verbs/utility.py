@@ -47,9 +47,7 @@ def compare_counts(writing: StudyWriting) -> list[ComparedCount]:
     table, _ = writing.plan.table
     source, written = writing.plan.open_part(table), open_source(writing.place(table))
     found = [
-        one
-        for column in writing.shown.codebook.columns
-        for one in _compare(column, source, written)
+        one for column in writing.codebook.columns for one in _compare(column, source, written)
     ]
     return [*found, *_compare_years(writing)]
 

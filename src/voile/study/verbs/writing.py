@@ -16,6 +16,7 @@ from voile.data import Source, open_source
 from voile.documents.module import DOCUMENTS
 from voile.documents.replacements.published import RemovalReplacer
 from voile.documents.text.document import Document
+from voile.keys.pseudonyms import pseudonym
 from voile.modules import find_module
 from voile.release.choice import Chosen
 from voile.release.kit import StoredKit
@@ -48,6 +49,7 @@ from voile.study.verbs.export import pack
 from voile.study.verbs.naming import made_up_names, put_names
 from voile.study.verbs.part_copy import take_texts
 from voile.tables.recoding.boxes import read_codebook
+from voile.tables.recoding.codebook import ReleaseCodebook
 
 
 @dataclass
@@ -73,15 +75,12 @@ class StudyWriting:
         checks.check_written_once(self.plan)
         table, _ = self.plan.table
         self.parts = {table: self._rows(table)}
-        self.shown = self._read_shown()
-        subjects = self.plan.open_part(table).read([self.plan.study.subject]).column(0)
-        whose = subjects.take(self.numbers(table))
         self.parts[table][0]["columns"] += put_names(
-            self.plan, self.names, self.place(table), whose
+            self.plan, self.names, self.place(table), self.numbers(table)
         )
         for name in (one for one in self.plan.rows if one != table):
             self.parts[name] = self._rows(name)
-            checks.check_people(self.plan, name, self.shown)
+            checks.check_people(self.plan, name, self.numbers(table))
         for name, text in self.plan.texts.items():
             self.parts[name] = self._text(name, text)
         if self.plan.export is not None:
@@ -96,7 +95,6 @@ class StudyWriting:
         self.planted = {
             x: [PlantedMentions(**one) for one in own] for x, own in public["planted"].items()
         }
-        self.shown = self._read_shown()
 
     def write_again(self) -> None:
         """Gather the texts in rows of tables again, and write the export, after corrections."""
@@ -107,17 +105,27 @@ class StudyWriting:
         if self.plan.export is not None:
             self.export = self._export()
 
-    def _read_shown(self) -> PersonIntervals:
-        """Read the released values of each person in the table."""
+    @cached_property
+    def codebook(self) -> ReleaseCodebook:
+        """The codes and intervals of the table's release."""
+        return read_codebook(self.parts[self.plan.table[0]][0]["policy"])
+
+    @cached_property
+    def intervals(self) -> PersonIntervals:
+        """The released values of each person in the table, for texts and an export alone."""
         table, _ = self.plan.table
         return PersonIntervals.of(
             open_source(self.place(table)),
             self.private / table,
             self.plan.open_part(table),
             subject=self.plan.study.subject,
-            codebook=read_codebook(self.parts[table][0]["policy"]),
+            codebook=self.codebook,
             secret=self.plan.secret,
         )
+
+    def name_of(self, person: str) -> str:
+        """Return a person's pseudonym."""
+        return pseudonym(self.plan.secret, person)
 
     def gather(self, name: str) -> Source:
         """Write the source of texts in rows of a table, in the order of the released rows."""
@@ -157,7 +165,7 @@ class StudyWriting:
             given = {"text": [part.text], "keep_order": True}
         options = self.text_options(name, given)
         step: Any = DOCUMENTS.prepare(self.kits[name], self.chosen[name], source, options)
-        checks.check_kept(name, source, step.schema.names, self.shown)
+        checks.check_kept(name, source, step.schema.names, self.codebook.quasi)
         rules = self.rules(options)
         step = step.writing(self.writer(options), rules.finders, self._lookups(name, step))
         step = replace(step, refuse=rules.refuse)
@@ -239,7 +247,7 @@ class StudyWriting:
         names = self.names.names
         return pack(
             self.plan,
-            self.shown,
+            self.intervals,
             notes,
             self.extract,
             lambda one: names.get(one, (None, None)),
@@ -272,7 +280,7 @@ class StudyWriting:
         found = {}
         for label, one in self.plan.mentions.items():
             if one.column is not None:
-                entries = self.shown.codebook.column(one.column).entries
+                entries = self.codebook.column(one.column).entries
                 values = [x for entry in entries for x in entry.values]
                 found[label] = reader_of(label, values, self._words(one))
             elif not one.shift:
@@ -297,7 +305,7 @@ class StudyWriting:
         return MentionRules(
             {BORN: MentionEntry(), **self.plan.mentions},
             self.readers,
-            self.shown,
+            self.intervals,
             self.plan.date_rule(*self.extract),
             getattr(options, "date_order", None),
             getattr(options, "language", "english"),
