@@ -126,7 +126,8 @@ def name_joiner(columns: Sequence[str], labels: str) -> StatedAdversary:
 def measure_records(records: RecordClasses, promised: int, labels: str) -> Iterator[GateFinding]:
     """Yield the findings about people whose rows an adversary joins.
 
-    promised : the people who must share a record. labels : what the adversary knows of each row.
+    promised : the number of people who must share a record.
+    labels : the values of each row that the adversary knows.
     """
     adversary = name_joiner(records.columns, labels)
     yield adversary.finds("k_all_rows", records.k, "people")

@@ -16,7 +16,7 @@ days at the possible offsets from it: the share of them that the person's text c
 One match of a common key, such as an age, is no evidence. Common keys count only in running text,
 for all values of a column in one released column together. They count if more people have their own
 value there than the 99% bound on chance. Here the chance of a person grows with the bytes of the
-person's cells in that column: people with many visits have more values, and more dates to match.
+person's cells in that column. People with many visits have more values, and more dates to match.
 If a share p of strangers has the key, and a person has r times their mean bytes, the chance is
 1 - (1 - p)^r.
 """

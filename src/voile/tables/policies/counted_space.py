@@ -151,7 +151,8 @@ class CountedSpace:
     def number_combinations(self, policy: AnyPolicy) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
         """Return the interval numbers of each group, and the group of each combination.
 
-        The last policy's groups are kept: a score, its figures and its columns ask for the same.
+        The space keeps the groups of the last policy, because a score, its figures and its columns
+        need the same groups.
         """
         if self._last is None or self._last[0] != policy:
             counts = self.counts
