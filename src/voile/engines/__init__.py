@@ -1,1 +1,1 @@
-"""Counting and shuffling, where the data lives or on disk, within a stated memory."""
+"""Counting and shuffling in the engine of the data or on disk, within a memory limit."""

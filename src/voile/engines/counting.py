@@ -1,7 +1,7 @@
-"""Count subjects or people by combination of values, where the data lives.
+"""Count subjects or people by combination of values, in the engine of the data.
 
-Only distinct combinations come into memory. A source runs the first query itself: a GROUP BY in
-DuckDB, or in the database of the table. DuckDB finishes on that query's answer.
+Only distinct combinations are loaded into memory. The source runs the first query itself: a GROUP
+BY in DuckDB, or in the database of the table. DuckDB processes the result of that query.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ def count_combinations(
 
 @dataclass(frozen=True)
 class _CountQuery:
-    """A count in two steps: `first` where the data lives, `then` in DuckDB over its answer.
+    """A count in two steps: `first` in the engine of the data, `then` in DuckDB over its result.
 
-    Columns are renamed k0, k1, ... so that no name of the source meets one of ours.
+    Columns are renamed k0, k1, ... so that names of the source do not collide with others.
     """
 
     reads: list[str]
@@ -126,7 +126,10 @@ def _by_weight(source: Source, columns: Sequence[str], weight: str) -> _CountQue
 
 
 def _by_subject(source: Source, columns: Sequence[str], subject: str) -> _CountQuery:
-    """Spread each subject over its m distinct combinations; rows without one are counted singly."""
+    """Spread each subject over its m distinct combinations.
+
+    Rows without a subject count separately.
+    """
     keys = ", ".join(_keys(columns))
     return _CountQuery(
         reads=list(dict.fromkeys([*columns, subject])),
@@ -210,7 +213,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _check_weights(connection: duckdb.DuckDBPyConnection, source: Source, weight: str) -> None:
-    """Refuse weights that are null, negative, or no whole number of at most 18 digits."""
+    """Raise RequestError for weights that are not whole numbers >= 0 of at most 18 digits."""
     if pa.types.is_string(source.columns[weight]):
         good = "regexp_full_match(trim(w), '[0-9]{1,18}')"
     else:
@@ -227,7 +230,7 @@ def _check_weights(connection: duckdb.DuckDBPyConnection, source: Source, weight
 def _check_size(
     connection: duckdb.DuckDBPyConnection, source: Source, columns: Sequence[str], limit: int
 ) -> None:
-    """Refuse an answer that would not fit, with how large it is, before it is fetched."""
+    """Raise RequestError, with the size, for a result that would not fit in memory."""
     kinds = dict(zip(_keys(columns), source.schema(columns).types, strict=True))
     texts = [key for key, kind in kinds.items() if _is_text(kind)]
     lengths = "".join(f" + coalesce(sum(strlen({key}::VARCHAR)), 0)" for key in texts)

@@ -1,4 +1,4 @@
-"""A DuckDB connection that stays within a memory, downloads nothing and leaves nothing."""
+"""A DuckDB connection with a memory limit, without downloads and without leftover files."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ MEMORY = 2_000_000_000
 def connect(
     *, memory: int = MEMORY, threads: int | None = None, directory: Path | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database in memory that spills to its own folder, mode 0700, removed afterwards.
+    """Open a database in memory. It spills to its own folder, mode 0700, which is removed later.
 
-    memory : bytes, > 0; DuckDB gets half of them, so that an answer fits next to it.
-    threads : >= 1; every core without it. Answers do not depend on it.
-    directory : where the folder is made; the system's temporary folder without it. Rows are there
-        in the clear while a query runs: give the output's staging folder.
+    memory : bytes, > 0. DuckDB uses half of them, so that a result fits in the other half.
+    threads : >= 1. None for every core. Results do not depend on it.
+    directory : the parent of the folder. None for the system's temporary folder. It contains
+        unencrypted rows while a query runs, so pass the staging folder of the output.
     """
     import duckdb
 

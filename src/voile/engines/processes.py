@@ -1,4 +1,4 @@
-"""One function at work on many things: here, or in several processes with the same results."""
+"""Run one function on many tasks, in this process or in several, with the same results."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def in_order(
 ) -> Iterator[tuple[Task, Result]]:
     """Yield each task with its result, in the order of the tasks.
 
-    The processes are forked, so that a secret that `work` holds is never written or sent. They
-    have ended when the last result was given.
+    The processes are forked, so a secret in `work` is never written or sent. They have ended when
+    the last result is yielded.
 
     Raises
     ------
-    RequestError : this system forks no processes, or one of them was killed.
+    RequestError : this system cannot fork processes, or one of them was killed.
     """
     if jobs == 1:
         yield from ((task, work(task)) for task in tasks)

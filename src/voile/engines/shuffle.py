@@ -1,4 +1,4 @@
-"""Put rows into random order, or hold them in theirs, on disk: memory does not grow with them."""
+"""Shuffle rows or delay them in order, on disk, with memory that does not depend on them."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def shuffle_rows(
 def hold_batches(
     batches: Iterable[pa.RecordBatch], *, directory: Path | None
 ) -> Iterator[pa.RecordBatch]:
-    """Give batches in the order in which they come, the first when the last has come.
+    """Yield batches in their order, but only after the last one has arrived.
 
-    As with `shuffle_rows`, `directory` holds rows in the clear while they wait.
+    As with `shuffle_rows`, `directory` contains unencrypted rows until then.
     """
     if directory is None:
         yield from list(batches)
@@ -92,7 +92,10 @@ def hold_batches(
 def _hold(
     batches: Iterable[pa.RecordBatch], size: int
 ) -> tuple[list[pa.RecordBatch], Iterator[pa.RecordBatch]]:
-    """Take batches until they fill `size` bytes, one at least; give them, and the rest."""
+    """Take batches until they fill `size` bytes, at least one.
+
+    Return them and the remaining ones.
+    """
     rest = iter(batches)
     held: list[pa.RecordBatch] = []
     total = 0
@@ -105,7 +108,7 @@ def _hold(
 def _deal(
     batches: Iterator[pa.RecordBatch], rng: np.random.Generator, folder: Path, size: int
 ) -> list[Path]:
-    """Deal rows to buckets on disk, as many at a time as fill `size` bytes."""
+    """Distribute rows to buckets on disk, as many at a time as fill `size` bytes."""
     paths = [folder / f"{i}.arrow" for i in range(BUCKETS)]
     with ExitStack() as files:
         writers: list[pa.ipc.RecordBatchStreamWriter] = []
@@ -130,7 +133,7 @@ def _bucket(path: Path) -> Iterator[pa.RecordBatch]:
 def permute_rows(
     batches: list[pa.RecordBatch], rng: np.random.Generator, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
-    """Give rows in memory in an order drawn uniformly from all permutations."""
+    """Yield rows in memory in an order drawn uniformly from all permutations."""
     if not batches:
         return
     table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()

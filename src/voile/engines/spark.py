@@ -1,4 +1,4 @@
-"""Spark as a place where tasks run: nothing but their numbers goes through it."""
+"""Run tasks on Spark. Only task numbers and results pass through it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ RETRIED = "WorkError: "
 
 
 def on_spark(work: Callable[[int], str], tasks: int) -> Sequence[str]:
-    """Run tasks on the workers of the active session. Return their results, in the order of tasks.
+    """Run tasks on the workers of the active session, and return their results in order.
 
-    A plan, a log and the driver contain the numbers, the results of `work` and its bound arguments.
-    So give it a folder's path and functions by name, and keep all other data in the folder. A task
-    that fails is tried again, and one that is slow may run twice at once, as Spark's settings have
-    it.
+    Plans, logs and the driver contain the numbers, the results of `work` and its bound arguments.
+    Pass only a folder's path and functions by name, and keep all other data in the folder. A failed
+    task is repeated, and a slow task may run twice at once, according to Spark's settings.
 
     Raises
     ------
-    VoileError : a task failed as often as Spark tries it, or workers have no voile.
+    VoileError : a task failed as often as Spark tries it, or workers do not have voile.
     """
     if not tasks:
         return []
@@ -49,7 +48,7 @@ def on_spark(work: Callable[[int], str], tasks: int) -> Sequence[str]:
 
 
 def _explain_failure(text: str) -> VoileError | None:
-    """Name a worker's failure if its words are known to quote no data."""
+    """Return an error for a worker's failure if its message cannot quote data, otherwise None."""
     if "No module named 'voile'" in text:
         return RequestError(
             "Spark's workers cannot import voile", instead="install voile on each worker"

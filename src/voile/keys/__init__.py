@@ -1,1 +1,1 @@
-"""Secrets and their derived values: pseudonyms, seals, the two kinds of randomness."""
+"""Secrets and values derived from them: pseudonyms, seals, and two kinds of randomness."""

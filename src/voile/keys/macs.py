@@ -44,7 +44,7 @@ def hmac_sha256(key: bytes, texts: Iterable[bytes]) -> NDArray[np.uint8]:
 
 
 def tokens_of(key: bytes, texts: Iterable[bytes]) -> NDArray[np.uint64]:
-    """Return 64 bits of keyed BLAKE2b of each text, as numbers."""
+    """Return 64 bits of keyed BLAKE2b of each text, as integers."""
     import numpy as np
 
     keyed = hashlib.blake2b(key=key, digest_size=8)
@@ -58,7 +58,7 @@ def tokens_of(key: bytes, texts: Iterable[bytes]) -> NDArray[np.uint64]:
 
 
 def remainders(codes: NDArray[np.uint8], n: int) -> NDArray[np.int64]:
-    """Return each row of bytes, as one number with the first byte highest, modulo n < 2^31."""
+    """Return each row of bytes modulo n < 2^31, read as one big-endian number."""
     import numpy as np
 
     rest = np.zeros(len(codes), np.uint64)
@@ -68,7 +68,7 @@ def remainders(codes: NDArray[np.uint8], n: int) -> NDArray[np.int64]:
 
 
 def utf8_of(texts: pa.Array) -> list[bytes]:
-    """Return the bytes of texts, none of them null."""
+    """Return the UTF-8 bytes of texts without nulls."""
     import pyarrow as pa
 
     found: list[bytes] = texts.cast(pa.large_string()).cast(pa.large_binary()).to_pylist()

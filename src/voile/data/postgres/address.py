@@ -1,4 +1,4 @@
-"""Where a table of PostgreSQL is: an address without a password, read without a server."""
+"""The address of a PostgreSQL table, without a password. Parsing it needs no server."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ POSTGRESQL = ".postgresql"
 """The suffix of a file that represents a released table."""
 
 SERVICE = "service="
-URL = re.compile(r"(?:jdbc:)?postgres(?:ql)?(?:\+\w+)?:/+", re.IGNORECASE)  # others' ways too
+URL = re.compile(
+    r"(?:jdbc:)?postgres(?:ql)?(?:\+\w+)?:/+", re.IGNORECASE
+)  # also in the forms of other programs
 BRACKETS = re.compile(r"[^/?]*\[")  # an IPv6 host, whose colons name no table
-PASSWORD = re.compile(r"[^@?]*:[^@]*@")  # after the scheme: what stands between a colon and an @
-WORD = re.compile(r"(^|[\s?&])\w*password\s*=", re.IGNORECASE)  # as libpq's own strings have it
+PASSWORD = re.compile(r"[^@?]*:[^@]*@")  # after the scheme: the part between a colon and an @
+WORD = re.compile(r"(^|[\s?&])\w*password\s*=", re.IGNORECASE)  # as in connection strings of libpq
 INSTEAD = "use PGPASSWORD, ~/.pgpass, or a service file with service=NAME"
 
 
 @dataclass(frozen=True)
 class DatabaseAddress:
-    """A database of PostgreSQL, and a table in it unless there is only one.
+    """A PostgreSQL database, and optionally a table in it.
 
-    url : the address for libpq. It holds no password: libpq finds that by itself.
-    table : "name" or "schema.name", as they are stored, never folded or quoted.
+    url : the address for libpq. It contains no password, because libpq finds that itself.
+    table : "name" or "schema.name" as stored in the database, not folded or quoted.
 
     >>> DatabaseAddress.parse("postgresql://db.example/clinic::visits")
     DatabaseAddress(url='postgresql://db.example/clinic', table='visits')
@@ -40,9 +42,11 @@ class DatabaseAddress:
 
     @classmethod
     def parse(cls, thing: str | os.PathLike[str]) -> DatabaseAddress | None:
-        """Read "postgresql://host/database::table" or "service=NAME::table"; None for a file.
+        """Parse "postgresql://host/database::table" or "service=NAME::table".
 
-        A URL that passed through a `Path` lost a slash, and gets it back.
+        Return None for a file.
+
+        A URL that was a `Path` has lost a slash, which is restored.
         """
         text = os.fspath(thing)
         if WORD.search(text):
@@ -62,7 +66,7 @@ class DatabaseAddress:
 
     @property
     def database(self) -> str:
-        """What messages call the database: its name or its service, never its host or user."""
+        """The name of the database in messages: its name or service, never its host or user."""
         parts = urlsplit(self.url)
         given = dict(parse_qsl(parts.query))
         return (
@@ -71,7 +75,7 @@ class DatabaseAddress:
 
     @property
     def name(self) -> str:
-        """What messages call the table."""
+        """The name of the table in messages."""
         return f"{self.database}::{self.table}" if self.table else self.database
 
     @property
@@ -81,7 +85,7 @@ class DatabaseAddress:
 
 
 def check_no_password(rest: str) -> None:
-    """Refuse a password after a URL's scheme; arguments are seen by everyone on the machine."""
+    """Raise RequestError for a password in a URL. Other users of the machine can see arguments."""
     keys = [key for key, _ in parse_qsl(rest.partition("?")[2], keep_blank_values=True)]
     if PASSWORD.match(rest) or any("password" in key.lower() for key in keys):
         raise _password()
@@ -98,8 +102,8 @@ def _password() -> RequestError:
 def _whole(where: str, *, host_alone: bool) -> str:
     """Return the part after `//` of `//host/database`, or of `///database` on this machine.
 
-    After a `Path` both forms start with one slash, so an address always names its database. A
-    single part is then a database, and after two slashes a host.
+    After a `Path`, both forms begin with one slash, so an address must name its database. A single
+    part is then a database. After two slashes, it is a host.
     """
     place, mark, query = where.partition("?")
     parts = place.split("/")

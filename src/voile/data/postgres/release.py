@@ -27,8 +27,8 @@ from voile.data.postgres.table import DIGITS, KINDS, MOMENTS, find_table
 from voile.data.released_table import MARK, ArrowRows, TablePointer, TableWriter, open_table
 from voile.data.source import Source, hash_rows, identifier
 
-LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names off
-PATIENCE = "60s"  # with those who still read the table that is replaced
+LONGEST_NAME = 63  # bytes; PostgreSQL truncates longer names
+PATIENCE = "60s"  # how long to wait for readers of the table that is replaced
 
 
 def open_released(path: Path) -> Source:
@@ -48,13 +48,13 @@ def _address(pointer: TablePointer) -> DatabaseAddress:
 
 
 class PostgresWriter(TableWriter):
-    """Write rows for a new table of PostgreSQL, to be sent by `sending`.
+    """Write rows for a new table of PostgreSQL, which `sending` sends.
 
-    Whether it can be made is looked up first: the schema is there, and the role may create in it.
+    The writer first checks that the schema exists, and that the role may create a table in it.
 
-    path : of the file that represents the table, inside a `Staging`.
-    address : of the table; without a schema, the first of the search path.
-    force : replace a table that is there.
+    path : the path of the file that represents the table, inside a `Staging`.
+    address : the address of the table. Without a schema, it is the first of the search path.
+    force : whether to replace an existing table.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ def _check_read_back(session: DatabaseSession, staged: str, pointer: TablePointe
 
 
 def _target(session: DatabaseSession, *, force: bool) -> tuple[str, str]:
-    """Find the schema and the name of a new table, and whether it can be made."""
+    """Return the schema and the name of a new table after checking that it can be created."""
     asked, where = session.address.table, session.address.name
     if asked is None:
         raise RequestError(
@@ -164,7 +164,7 @@ def _replacing(name: str) -> Iterator[None]:
 
 
 def _stored_field(field: pa.Field) -> pa.Field:
-    """Give a column the type that the server gives back. Refuse a type that the server lacks."""
+    """Return a column with the type that the server returns. Raise an error for other types."""
     if len(field.name.encode()) > LONGEST_NAME or not field.name:
         raise RequestError(
             f"the column's name must have 1 to {LONGEST_NAME} bytes in PostgreSQL",

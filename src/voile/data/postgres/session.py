@@ -1,4 +1,7 @@
-"""A transaction in PostgreSQL, through ADBC: one sentence for each failure, never its words."""
+"""A PostgreSQL transaction through ADBC.
+
+Each failure is reported in one sentence of voile's own.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +46,9 @@ ITS_LOG = "the server's log says why"
 
 
 class RefusedError(SourceError):
-    """The database server refused a request. Check the address, and your rights.
+    """The database server refused a request. Check the address and your rights.
 
-    code : its SQLSTATE, "" where there is none.
+    code : the SQLSTATE, or "" if there is none.
     """
 
     def __init__(self, what: str, code: str, *, where: str, instead: str) -> None:
@@ -54,13 +57,13 @@ class RefusedError(SourceError):
 
 
 class DatabaseSession:
-    """One transaction on one connection, ended without a trace unless it is committed.
+    """One transaction on one connection. It leaves no trace unless it is committed.
 
-    snapshot : another session's exported snapshot: the rows at the beginning of that session.
-    write : whether anything may be written. A session that reads sees one state of the database.
+    snapshot : the exported snapshot of another session, with the rows at the start of that session.
+    write : whether the session may write. A session that only reads sees one state of the database.
 
-    Raises RequestError: the driver is not installed.
-    Raises SourceError: the server cannot be reached, or refuses the user.
+    Raises RequestError: the driver is not installed. Raises SourceError: the server cannot be
+    reached, or refuses the user.
     """
 
     def __init__(
@@ -85,7 +88,7 @@ class DatabaseSession:
         self.close()
 
     def set(self, settings: dict[str, str]) -> None:
-        """Set the server's settings for this transaction alone."""
+        """Set server settings for this transaction only."""
         pairs = [
             f"set_config({literal(name)}, {literal(to)}, true)" for name, to in settings.items()
         ]
@@ -97,13 +100,13 @@ class DatabaseSession:
             return cursor.fetchall() if cursor.description else []
 
     def stream(self, sql: str) -> Iterator[pa.RecordBatch]:
-        """Run a query and give its rows as the server sends them, about 16 MB at a time."""
+        """Run a query and yield its rows as the server sends them, about 16 MB at a time."""
         with failures(self.address.name), self._connection.cursor() as cursor:
             cursor.execute(sql)
             yield from cursor.fetch_record_batch()
 
     def ingest(self, schema: str, table: str, rows: pa.RecordBatchReader) -> None:
-        """Stream rows into a table that is there, by COPY."""
+        """Stream rows into an existing table with COPY."""
         with failures(self.address.name), self._connection.cursor() as cursor:
             cursor.adbc_ingest(table, rows, mode="append", db_schema_name=schema)
 

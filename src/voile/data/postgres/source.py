@@ -1,4 +1,4 @@
-"""Tables of PostgreSQL: counted in the server, streamed from it, in one state of the database."""
+"""Tables of PostgreSQL, counted in the server and streamed from one state of the database."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from voile.data.source import Source, hash_rows, identifier
 class PostgresSource(Source):
     """A table, view, or partitioned table of PostgreSQL.
 
-    Each read sees the database at the time of opening. A session keeps that snapshot until the
-    source is gone, and each read is a session of its own that shares it. Rows come in table order.
-    The server sorts the rows of views and foreign tables by all their values.
+    Each read sees the database at the time of opening. A session holds that snapshot as long as the
+    source exists, and each read uses another session that shares it. Rows are in table order. The
+    server sorts the rows of views and foreign tables by all their values.
 
-    Memory follows the batch. Opening reads columns of dates, moments and numerics once. A column
-    with infinity, or with values that no type here fits, is text.
+    Memory: one batch. Opening reads columns of dates, times and numerics once. A column with
+    infinity, or with values that fit no type of voile, is text.
     """
 
     def __init__(self, address: DatabaseAddress) -> None:
@@ -38,7 +38,10 @@ class PostgresSource(Source):
         super().__init__(address.name, "postgresql", self._table.schema, self._table.notes)
 
     def schema(self, columns: Iterable[str] | None = None) -> pa.Schema:
-        """Give the Arrow schema of `columns`; one whose type is not read is refused by its name."""
+        """Return the Arrow schema of `columns`.
+
+        Raise RequestError for a column of an unreadable type.
+        """
         names = list(self.columns if columns is None else columns)
         for name in names:
             if name in self._table.unread:
@@ -58,7 +61,7 @@ class PostgresSource(Source):
             yield from self._table.rows(session, columns)
 
     def _answer(self, sql: str, columns: list[str], answer: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """Run `sql` in PostgreSQL, and stream only its answer."""
+        """Run `sql` in PostgreSQL, and stream only its result."""
         shown = ", ".join(map(_cast_column, answer))
         query = (
             f"WITH source AS ({self._table.select(columns)}) SELECT {shown} FROM ({sql}) AS answer"
@@ -67,11 +70,11 @@ class PostgresSource(Source):
             yield from session.stream(query)
 
     def fingerprint(self) -> str:
-        """Hash all rows in their order, streaming."""
+        """Return a hash of all rows in their order, as a stream."""
         return hash_rows(self.schema(), self.batches())
 
 
 def _cast_column(field: pa.Field) -> str:
-    """Write how a column of an answer crosses the wire: a sum of counts is a bigint again."""
+    """Return the SQL of a result column for transfer. A sum of counts becomes a bigint again."""
     name = identifier(field.name)
     return f"CAST({name} AS bigint) AS {name}" if pa.types.is_int64(field.type) else name

@@ -1,7 +1,7 @@
-"""Describe a PostgreSQL table, and build its SELECT so that equal here is equal there.
+"""Describe a PostgreSQL table, and build a SELECT in which equality is the same as in voile.
 
-Text is compared by its bytes: a collation may take `a` and `A` for equal, citext does, and char(n)
-does not see trailing blanks. Counting and streaming read the same expressions, so both give the
+Text is compared by its bytes. Otherwise, a collation or citext may treat `a` and `A` as equal, and
+char(n) ignores trailing blanks. Counting and streaming use the same expressions, so both have the
 same values.
 """
 
@@ -20,7 +20,7 @@ from voile.data.formats.databases import choose_table
 from voile.data.postgres.session import PHYSICAL, DatabaseSession
 from voile.data.source import identifier
 
-DIGITS = 38  # of the widest decimal that DuckDB has
+DIGITS = 38  # the widest decimal of DuckDB
 
 KINDS = {
     "bool": pa.bool_(),
@@ -51,9 +51,9 @@ TEXTS = {
 
 @dataclass(frozen=True)
 class DatabaseColumn:
-    """A column: its name, its type as PostgreSQL shows it, and how it is read.
+    """A column: its name, its PostgreSQL type, and how it is read.
 
-    `arrow` is None where the type is not read; `sql` is the expression that gives its values.
+    `arrow` is None if the type is not readable. `sql` is the expression of its values.
     """
 
     name: str
@@ -64,12 +64,12 @@ class DatabaseColumn:
 
 @dataclass(frozen=True)
 class DatabaseTable:
-    """A table, view, partitioned or foreign table, and its readable columns.
+    """A table, view, partitioned or foreign table, with its readable columns.
 
     place : its quoted name, with its schema.
     columns : the readable columns.
-    unread : column -> type of the others, for which no type here fits.
-    ordered : whether its rows come in table order. Else they are sorted by all their values.
+    unread : the types of the other columns, by name. No type of voile fits them.
+    ordered : whether its rows are in table order. Otherwise, they are sorted by all their values.
     """
 
     place: str
@@ -87,7 +87,7 @@ class DatabaseTable:
         return f"SELECT {', '.join(shown)} FROM {self.place}"
 
     def rows(self, session: DatabaseSession, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """Stream some columns, always in the same order: row 17 stays row 17."""
+        """Stream some columns, with rows always in the same order."""
         session.set({**dict.fromkeys(PHYSICAL, "off"), "max_parallel_workers_per_gather": "0"})
         by = ", ".join(column.sql for column in self.columns.values())
         order = "" if self.ordered else f" ORDER BY {by}"
@@ -97,13 +97,13 @@ class DatabaseTable:
 
 
 def find_table(session: DatabaseSession, asked: str | None) -> DatabaseTable:
-    """Find a table by its name; without one, the only one there is.
+    """Find a table by its name, or the only table if no name is given.
 
-    Reads columns of dates, moments and numerics once, to see whether a narrower type holds them.
-    While the session lasts, nobody can drop or change the table.
+    Columns of dates, times and numerics are read once to find a narrower type. During the session,
+    nobody can drop or change the table.
     """
     oid, place, ordered = _place(session, asked)
-    session.run(f"SELECT FROM {place} LIMIT 0")  # keeps anyone from changing or dropping it
+    session.run(f"SELECT FROM {place} LIMIT 0")  # locks it against changes and drops
     columns = [_column(*row) for row in session.run(_COLUMNS.format(oid=oid))]
     name = session.address.name
     if not columns:
@@ -135,7 +135,7 @@ def _list_columns(columns: dict[str, str]) -> str:
 
 
 def _place(session: DatabaseSession, asked: str | None) -> tuple[int, str, bool]:
-    """Find a table's number, its quoted name, and whether its rows are in this database."""
+    """Return the oid of a table, its quoted name, and whether its rows are in this database."""
     where = session.address.name
     named: dict[str, list[tuple[int, str]]] = {}
     for oid, schema, name, visible, part in session.run(_TABLES):
@@ -172,12 +172,12 @@ def _column(name: str, kind: str, modifier: int, shown: str) -> DatabaseColumn:
 
 
 def as_text(sql: str) -> str:
-    """Write an expression's value as text that is compared by its bytes."""
+    """Return an SQL expression that converts a value to text with comparison by bytes."""
     return f'CAST({sql} AS text) COLLATE "C"'
 
 
 def _declared_type(modifier: int) -> pa.DataType:
-    """Return the type of a numeric(p, s). Without p and s, return the widest type."""
+    """Return the type of a numeric(p, s), or the widest type without p and s."""
     precision, scale = (modifier - 4) >> 16, (modifier - 4) & 0x7FF
     if modifier < 0 or precision > DIGITS or scale > precision:  # negative scales are large here
         return pa.decimal128(DIGITS, 0)
@@ -187,7 +187,7 @@ def _declared_type(modifier: int) -> pa.DataType:
 def _as_held(
     session: DatabaseSession, place: str, columns: list[DatabaseColumn]
 ) -> list[DatabaseColumn]:
-    """Fit types to the columns' values: the decimals' scale, or text if no type fits."""
+    """Fit the types of columns to their values: the scale of decimals, or text if no type fits."""
     asked = [(column, _question(column)) for column in columns]
     questions = [question for _, parts in asked for question in parts]
     if not questions:
@@ -215,7 +215,7 @@ def _fit_column(column: DatabaseColumn, found: list[Any]) -> DatabaseColumn:
 
 
 def _choose_decimal(declared: pa.DataType, largest: Decimal, scale: int | None) -> pa.DataType:
-    """Give the decimal that holds numbers up to `largest` with `scale` places, or text."""
+    """Return the decimal type for numbers up to `largest` with `scale` places, or text."""
     if not largest.is_finite() or scale is None:
         return pa.string()
     whole = max(largest.adjusted() + 1, 0)

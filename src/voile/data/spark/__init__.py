@@ -1,1 +1,1 @@
-"""Tables of Spark: counted in the cluster, streamed from it."""
+"""Tables of Spark, counted in the cluster and streamed from it."""

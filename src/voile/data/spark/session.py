@@ -1,4 +1,4 @@
-"""Spark's session: the one that is there, or one that Spark's own settings describe."""
+"""The Spark session: the active one, or a new one from Spark's own settings."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ STANDARD = {"spark.sql.ansi.enabled": "true", "spark.sql.groupByOrdinal": "true"
 
 
 def is_spark(thing: object) -> bool:
-    """Say whether this is a data frame of Spark, classic or Connect, without loading Spark."""
+    """Return whether an object is a Spark data frame, classic or Connect, without loading Spark."""
     kind = type(thing)
     return kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"
 
 
 def open_session(conf: Sequence[str] = ()) -> SparkSession:
-    """Return the active session; else start one by spark-defaults.conf and by `conf`.
+    """Return the active session, or start one from spark-defaults.conf and `conf`.
 
-    One that nothing describes runs in this process, and listens on loopback alone; one by Connect
-    is described by the variable SPARK_REMOTE.
+    Without settings, the session runs in this process, and listens on loopback only. The variable
+    SPARK_REMOTE selects a session by Connect.
 
-    conf : settings as ``NAME=VALUE``, which override the file's settings.
+    conf : settings as ``NAME=VALUE``, which override the settings of the file.
 
     Raises
     ------
-    RequestError : there is no PySpark, one of another major version, or no Java.
+    RequestError : PySpark is missing or has another major version, or there is no Java.
     SourceError : Spark does not start.
     """
     try:
@@ -80,7 +80,7 @@ PY4J = ("java_gateway", "clientserver")
 
 
 def pass_over_ctrl_c() -> None:
-    """Let Py4J log no traceback of a call that Ctrl-C cut short."""
+    """Prevent Py4J from logging tracebacks of calls that Ctrl-C interrupted."""
     import logging
 
     for name in ("root", *(f"py4j.{module}" for module in PY4J)):
@@ -88,7 +88,7 @@ def pass_over_ctrl_c() -> None:
 
 
 def _is_not_of_ctrl_c(record: LogRecord) -> bool:
-    """Leave out tracebacks of the call, and of failures while its connection closes."""
+    """Return False for a traceback of an interrupted call, or of closing its connection."""
     why = record.exc_info[1] if record.module in PY4J and record.exc_info else None
     while why is not None and not isinstance(why, KeyboardInterrupt):
         why = why.__context__
@@ -128,7 +128,7 @@ ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "REQUIRES_SINGLE_PART_NAMESPACE", "SCHEMA_N
 
 @contextmanager
 def settings(session: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
-    """Set a session's settings for a while, and restore the earlier ones."""
+    """Set settings of a session temporarily, and restore the earlier ones."""
     before = {name: session.conf.get(name, None) for name in values}
     try:
         for name, value in values.items():
@@ -144,7 +144,7 @@ def settings(session: SparkSession, values: Mapping[str, str]) -> Iterator[None]
 
 @contextmanager
 def spark_failures(where: str) -> Iterator[None]:
-    """Say in one sentence that Spark failed, by its name of the failure: its words quote rows."""
+    """Report a failure of Spark by its error condition, because Spark's messages quote rows."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 

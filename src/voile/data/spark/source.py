@@ -1,4 +1,4 @@
-"""Tables and data frames of Spark: counted in the cluster, streamed from it."""
+"""Tables and data frames of Spark, counted in the cluster and streamed from it."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ NOT_IN_ARROW = ("yearmonthinterval", "interval")
 class SparkSource(Source):
     """A table or data frame of Spark.
 
-    Counting happens in the cluster, and the driver receives the groups alone. Rows are streamed in
-    the order of all their values, which Spark sorts: a table has no order of its own. Memory
-    follows the largest partition of the sorted rows.
+    Counts run in the cluster, and the driver receives only the groups. Rows are streamed in the
+    order of all their values, sorted by Spark, because a table has no order. Memory: the largest
+    partition of the sorted rows.
 
-    It is an error if files of a table come or go during reading. Changes in a table without files
-    are not noticed.
+    It is an error if files of a table appear or disappear during reading. Changes in a table
+    without files are not detected.
     """
 
     def __init__(self, frame: DataFrame, name: str) -> None:
@@ -49,13 +49,16 @@ class SparkSource(Source):
 
     @classmethod
     def table(cls, name: str) -> SparkSource:
-        """Open a table by its name, as Spark SQL writes it."""
+        """Open a table by its name in Spark SQL."""
         session = open_session()
         with spark_failures(name):
             return cls(session.table(name), name)
 
     def schema(self, columns: Iterable[str] | None = None) -> pa.Schema:
-        """Give the Arrow schema of `columns`; one whose type is not read is refused by its name."""
+        """Return the Arrow schema of `columns`.
+
+        Raise RequestError for a column of an unreadable type.
+        """
         schema = super().schema(columns)
         for field in schema if columns is not None else ():
             if unread := self._unread(field.type):
@@ -86,9 +89,9 @@ class SparkSource(Source):
                         yield conform(batch, schema)
 
     def pieces(self, columns: Sequence[str], directory: Path, size: int) -> Iterator[SourcePiece]:
-        """Let the workers write the rows in their order first, and yield the written pieces.
+        """Let the workers write the sorted rows first, and yield the written pieces.
 
-        So each row has one number, whatever is tried again afterwards.
+        Each row then has one number, even if tasks are repeated.
         """
         schema, place = self.schema(columns), directory / "source"
         place.mkdir(mode=0o700)
@@ -99,14 +102,14 @@ class SparkSource(Source):
 
     @contextmanager
     def _order_rows(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Yield the rows sorted by all their values, without names that frames cannot express."""
+        """Yield the rows sorted by all their values, with columns renamed c0, c1, ..."""
         shown = ", ".join(f"{_quote_name(name)} AS c{i}" for i, name in enumerate(columns))
         order = ", ".join(map(_quote_name, self._readable))
         with self._refuse_changes(), spark_failures(self.name), self._view() as view:
             yield self._session.sql(f"SELECT {shown} FROM {view} ORDER BY {order}")
 
     def _answer(self, sql: str, columns: list[str], answer: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """Run `sql` in Spark, which sends only its answer."""
+        """Run `sql` in Spark, which sends only its result."""
         shown = ", ".join(map(_quote_name, columns))
         with self._refuse_changes(), spark_failures(self.name), self._view() as view:
             read = f"SELECT {shown} FROM {view}"
@@ -116,13 +119,13 @@ class SparkSource(Source):
         yield from counted.to_batches()
 
     def fingerprint(self) -> str:
-        """Hash all rows in the order of their values, streaming."""
+        """Return a hash of all rows in the order of their values, as a stream."""
         names = self._readable
         return hash_rows(self.schema(names), self.batches(names))
 
     @contextmanager
     def _view(self) -> Iterator[str]:
-        """Give the frame a name of its own for a while: SQL quotes names that frames cannot."""
+        """Give the frame a temporary name, because SQL can quote names that frames cannot."""
         view = f"voile_{secrets.token_hex(8)}"
         self._frame.createOrReplaceTempView(view)
         try:
@@ -132,7 +135,7 @@ class SparkSource(Source):
 
     @contextmanager
     def _refuse_changes(self) -> Iterator[None]:
-        """Refuse the rows if files came or went while they were read."""
+        """Raise SourceError if files appeared or disappeared during reading."""
         yield
         with spark_failures(self.name):
             if self._list_files() != self._files:
@@ -163,7 +166,7 @@ def _check_fields(frame: DataFrame, table: str) -> None:
 
 
 def _quote_name(name: str) -> str:
-    """Quote a name as Spark does.
+    """Quote a name in the syntax of Spark.
 
     >>> _quote_name("tick`")
     '`tick```'
@@ -172,7 +175,7 @@ def _quote_name(name: str) -> str:
 
 
 def _requote_names(sql: str) -> str:
-    """Quote the names of standard SQL as Spark does, which knows no quotes within double quotes.
+    """Convert quoted names of standard SQL to the syntax of Spark.
 
     >>> _requote_names('SELECT "a ""b"" c" FROM source')
     'SELECT `a "b" c` FROM source'
@@ -181,7 +184,7 @@ def _requote_names(sql: str) -> str:
 
 
 def _copying(schema: pa.Schema, place: Path) -> Any:
-    """Return the function that writes a partition's rows to a new file, and yields its name."""
+    """Return a function that writes the rows of a partition to a new file and yields its name."""
 
     def copy(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -195,7 +198,7 @@ def _copying(schema: pa.Schema, place: Path) -> Any:
                 for batch in batches:
                     file.write(conform(batch, schema))
                     rows += len(batch)
-        except (pa.ArrowException, OSError) as error:  # its words may quote a row
+        except (pa.ArrowException, OSError) as error:  # its message may quote a row
             raise RuntimeError(
                 f"Spark's copy of the table failed: {type(error).__name__}"
             ) from None
@@ -206,9 +209,9 @@ def _copying(schema: pa.Schema, place: Path) -> Any:
 
 
 def _packing() -> Any:
-    """Return the function that packs a batch of rows into bytes, so that rows travel as Arrow.
+    """Return a function that packs a batch of rows into bytes, so that rows travel as Arrow.
 
-    It is an inner function, so that Spark sends its code and workers need no voile.
+    Spark sends the code of the inner function, so workers do not need voile.
     """
 
     def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

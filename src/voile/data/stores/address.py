@@ -1,4 +1,4 @@
-"""Recognise an address of a store or of the web, and show it without possible secrets."""
+"""Recognise addresses of stores and of the web, and display them without possible secrets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEYS = "let voile find keys in the environment or the store's own configuration
 
 
 def scheme_of(thing: object) -> str | None:
-    """Return the scheme of an address; None for anything else.
+    """Return the scheme of an address, or None for any other object.
 
     >>> scheme_of("S3://bucket/a.csv"), scheme_of("a.csv"), scheme_of("ftp://h/a.csv")
     ('s3', None, 'ftp')
@@ -32,7 +32,7 @@ def scheme_of(thing: object) -> str | None:
 def split_address(thing: str | os.PathLike[str]) -> tuple[str, str]:
     """Split an address into its scheme and the rest.
 
-    Raises RequestError: it holds keys, a query or a part that no key has.
+    Raises RequestError: it contains keys, a query, or a part that is not valid in a key.
     """
     text = os.fspath(thing)
     match = ADDRESS.match(text)
@@ -64,7 +64,7 @@ def split_address(thing: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 def check_web(url: str) -> None:
-    """Refuse a user in an address of the web, and unencrypted traffic beyond this machine."""
+    """Raise RequestError for a user in a web address, or for unencrypted remote traffic."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -89,7 +89,7 @@ def check_web(url: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether a host is this machine.
+    """Return whether a host is this machine.
 
     >>> is_loopback("127.0.0.9"), is_loopback("localhost"), is_loopback("store.example")
     (True, True, False)

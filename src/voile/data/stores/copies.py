@@ -12,7 +12,10 @@ from voile.data.stores.path import StorePath
 
 
 def copy_of(path: StorePath) -> Path:
-    """Return a copy of a file, of its owner alone, until the process ends; copied once."""
+    """Return a copy of a file that only its owner may read.
+
+    It is made once, and removed at exit.
+    """
     return _copy_once(path, path.state())
 
 
@@ -39,9 +42,9 @@ def copy(path: StorePath, place: Path) -> None:
 
 
 def copy_release(path: StorePath) -> Path:
-    """Return a private copy of a release: of its file, or of the folder of its files.
+    """Return a private copy of a release, which is a file or a folder of files.
 
-    Raises SourceError: the folder contains a file whose name is not possible here.
+    Raises SourceError: the folder contains a file with an invalid name for this machine.
     """
     place = private_folder() / path.name
     if path.is_file():

@@ -1,7 +1,7 @@
-"""Remains of a killed run in S3 that no listing of files shows: open uploads, and versions.
+"""Remove the remains of a killed run in S3 that no listing shows: open uploads and versions.
 
-Arrow cannot list or end them. boto3 can, with the same credentials. Google's and Azure's stores
-drop an upload that was not finished by themselves.
+Arrow cannot list or end them. boto3 can, with the same credentials. The stores of Google and Azure
+discard unfinished uploads themselves.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class LeftoversWarning(UserWarning):
 def remove_leftovers(sent: Mapping[StorePath, str]) -> None:
     """End the open uploads to these files, and remove their versions with the sent bytes.
 
-    sent : each file of a run that was killed, with the SHA-256 that it was to have. A version of
-        other bytes is of another release, and stays.
+    sent : each file of a killed run, with its intended SHA-256. A version with other bytes belongs
+        to another release, and stays.
 
-    Warns where it cannot: boto3 is not installed, or the credentials have no right to it.
+    A warning is given if boto3 is not installed, or if the credentials lack the right.
     """
     if not any(one.scheme == "s3" for one in sent):
         return
@@ -46,7 +46,7 @@ def remove_leftovers(sent: Mapping[StorePath, str]) -> None:
         for file, sha256 in sent.items():
             bucket, _, key = file.key.partition("/")
             _remove(client, bucket, key, sha256)
-    except (BotoCoreError, ClientError) as error:  # its words quote what was asked
+    except (BotoCoreError, ClientError) as error:  # its message quotes the request
         _say(f"They cannot be removed ({type(error).__name__}): ask for the right to list them")
 
 

@@ -1,4 +1,4 @@
-"""A file or folder in an object store, or a file on the web, read as a `pathlib.Path` is."""
+"""A file or folder in an object store or on the web, with the interface of a `pathlib.Path`."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ LONGEST = 256 << 20
 
 @dataclass(frozen=True)
 class StorePath:
-    """It holds no credential, so that it can be sent to workers, who find their own.
+    """A path in a store or on the web. It contains no credentials, so it can be sent to workers.
 
-    scheme : s3, gs, abfs, https or http. account : of abfs, where the address names one.
-    key : bucket and key, as they are: nothing in them is decoded. For the web, the part after
-        ``://``.
+    scheme : s3, gs, abfs, https or http.
+    account : the account of abfs, if the address contains one.
+    key : bucket and key without any decoding. For the web, the part after ``://``.
     """
 
     scheme: str
@@ -42,9 +42,9 @@ class StorePath:
 
     @classmethod
     def parse(cls, thing: object) -> Self | None:
-        """Read an address. Return None for any other text, or for another scheme.
+        """Parse an address. Return None for any other text, or for another scheme.
 
-        Raises RequestError: it holds a credential, or names no key.
+        Raises RequestError: it contains a credential, or no key.
 
         >>> StorePath.parse("s3://bucket/a b%20c.csv").name
         'a b%20c.csv'
@@ -67,7 +67,7 @@ class StorePath:
 
     @property
     def address(self) -> str:
-        """The whole address, for `locate_file`; a web address may have a secret query."""
+        """The complete address, for `locate_file`. A web address may have a secret query."""
         if self.is_web:
             return self._url
         bucket, slash, key = self.key.partition("/")
@@ -80,7 +80,7 @@ class StorePath:
 
     @property
     def name(self) -> str:
-        """The last part of its name."""
+        """The last part of the key or of the web address."""
         if not self.is_web:
             return self.key.rpartition("/")[2]
         last = urlsplit(self._url).path.rstrip("/").rpartition("/")[2]
@@ -121,7 +121,7 @@ class StorePath:
         return not self.is_web or web.has_ranges(self._url, self.size())
 
     def is_dir(self) -> bool:
-        """Return whether keys begin with it, as in a folder."""
+        """Return whether there are keys below this path, as in a folder."""
         return not self.is_web and bool(self._info().type.name == "Directory")
 
     def is_file(self) -> bool:
@@ -131,7 +131,7 @@ class StorePath:
         return bool(self._info().type.name == "File")
 
     def is_seekable(self) -> bool:
-        """Say whether any part of it can be read."""
+        """Return whether any part of the file can be read separately."""
         return self._has_ranges
 
     def size(self) -> int | None:
@@ -147,11 +147,11 @@ class StorePath:
             return int(file.size()), str(said.get("ETag", self._info().mtime_ns))
 
     def states(self) -> list[tuple[str, int, int]]:
-        """Return the files of a folder and the facts that change with them, from one listing."""
+        """Return the files of a folder with the facts that change with them, from one listing."""
         return [(one.path, one.size, one.mtime_ns or 0) for one in self._listing()]
 
     def files(self) -> Iterator[StorePath]:
-        """Yield the files of a folder and of its subfolders, in order of their names."""
+        """Yield the files of a folder and of its subfolders, in the order of their names."""
         for one in sorted(self._listing(), key=lambda one: one.path.split("/")):
             yield StorePath(self.scheme, one.path, self.account)
 
@@ -159,7 +159,7 @@ class StorePath:
         return self.is_file() or self.is_dir()
 
     def check_exists(self) -> None:
-        """Raise RequestError: there is neither a file nor a folder of this name."""
+        """Raise RequestError if there is neither a file nor a folder of this name."""
         if self.exists():
             return
         bucket = StorePath(self.scheme, self.key.partition("/")[0], self.account)
@@ -175,17 +175,17 @@ class StorePath:
         )
 
     def failures(self) -> AbstractContextManager[None]:
-        """Report a store's answer in one sentence while it is read."""
+        """Report an error of the store in one sentence, while the block reads."""
         return web.web_failures(self._url) if self.is_web else store_failures(str(self))
 
     def open_input(self) -> Any:
-        """Open it for Arrow, to read any part; within `failures`."""
+        """Open the file for Arrow, to read any part of it. Call it within `failures`."""
         if self.is_web:
             return web.open_url(self._url)
         return self._system.open_input_file(self.key)
 
     def chunks(self) -> Iterator[bytes]:
-        """Stream its bytes."""
+        """Stream the bytes of the file."""
         if self.is_web:
             yield from web.chunks(self._url)
             return
@@ -197,14 +197,14 @@ class StorePath:
                 yield chunk
 
     def sha256(self) -> str:
-        """Hash its bytes, streaming."""
+        """Return the SHA-256 of the file, read as a stream."""
         digest = hashlib.sha256()
         for chunk in self.chunks():
             digest.update(chunk)
         return digest.hexdigest()
 
     def read_bytes(self) -> bytes:
-        """Read all of it. Raises FileNotFoundError: it is not there."""
+        """Return all bytes of the file. Raises FileNotFoundError if it does not exist."""
         if not self.is_file():
             raise FileNotFoundError(str(self))
         held = bytearray()
@@ -217,9 +217,9 @@ class StorePath:
         return bytes(held)
 
     def write(self, chunks: Iterable[bytes]) -> str:
-        """Write it, and return the bytes' SHA-256. It appears when the last chunk is sent.
+        """Write the file and return its SHA-256. It appears when the last chunk is sent.
 
-        If sending fails, sent chunks may remain: remove them.
+        If sending fails, some chunks may remain, and the caller must remove them.
         """
         digest = hashlib.sha256()
         with (
@@ -232,13 +232,13 @@ class StorePath:
         return digest.hexdigest()
 
     def unlink(self) -> None:
-        """Remove it, if it is there."""
+        """Remove the file if it exists."""
         if self.is_file():
             with store_failures(str(self)):
                 self._system.delete_file(self.key)
 
     def json(self) -> dict[str, Any]:
-        """Return the JSON object that it holds; an empty one where it holds none."""
+        """Return the JSON object in the file, or an empty object."""
         try:
             found = json.loads(self.read_bytes())
         except (FileNotFoundError, ValueError, RecursionError):

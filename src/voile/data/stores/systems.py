@@ -66,7 +66,7 @@ def file_system(scheme: str, account: str) -> FileSystem:
 
 
 def s3_place() -> tuple[str, str | None]:
-    """Return the endpoint of S3, empty for Amazon's own, and the region, None if AWS finds it."""
+    """Return the endpoint of S3 (empty for Amazon's) and the region (None if AWS finds it)."""
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     return endpoint, region or ("us-east-1" if endpoint else None)
@@ -128,7 +128,7 @@ def _class(name: str, scheme: str) -> Any:
 
 
 def _endpoint(url: str, variable: str) -> dict[str, Any]:
-    """Return an endpoint as Arrow takes it; one beyond this machine has to be encrypted."""
+    """Return the options of an endpoint for Arrow. A remote endpoint must be encrypted."""
     if not url:
         return {}
     parts = urlsplit(url)
@@ -149,7 +149,7 @@ def _endpoint(url: str, variable: str) -> dict[str, Any]:
 
 @contextmanager
 def store_failures(where: str) -> Iterator[None]:
-    """Report a store's answer in one sentence. Pass on any other error."""
+    """Report an error of a store in one sentence. Other errors pass through."""
     from pyarrow import ArrowException
 
     try:

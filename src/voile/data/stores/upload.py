@@ -1,12 +1,12 @@
-"""A release put into a store: its parts first, and last its manifest, which makes it one.
+"""Upload a release to a store: first its parts, and last its manifest, which completes it.
 
-A store has no renames. So nothing is written there before the release is certified from its bytes
-on this machine. Parts are then sent under their own names, and the manifest after them. A release
-without its manifest is none, and `open` refuses it.
+A store has no renames. Nothing is therefore written there before the release is certified from its
+bytes on this machine. Parts are then sent under their own names, and the manifest last. A release
+without its manifest is incomplete, and `open` rejects it.
 
 A journal on this machine lists the remains of a killed upload, and the next run removes them. See
-`leftovers` for the remains that no listing shows. If the manifest is there, the release is
-complete, and nothing is removed.
+`leftovers` for the remains that no listing shows. If the manifest exists, the release is complete,
+and nothing is removed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def manifest_of(out: StorePath) -> StorePath:
 
 
 def settle(out: StorePath, journal: Path) -> None:
-    """Remove the remains of this machine's killed or failed upload."""
+    """Remove the remains of a killed or failed upload by this machine."""
     try:
         written = json.loads(journal.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -45,9 +45,10 @@ def settle(out: StorePath, journal: Path) -> None:
 
 
 def check_free(out: StorePath, *, force: bool) -> None:
-    """Refuse to publish where something is, unless it is to be replaced and voile wrote it.
+    """Raise RequestError if a release cannot be published at this address.
 
-    Raises RequestError: so it is; or the store writes no files, or has no such bucket.
+    It can replace an existing release only with `force`, and if voile wrote that release. The error
+    is also raised if the store is read-only, or the bucket does not exist.
     """
     if out.is_web:
         raise RequestError(
@@ -86,13 +87,13 @@ def upload(
     *,
     force: bool,
 ) -> None:
-    """Send the parts of a release, then its manifest. Remove the earlier release first.
+    """Send the parts of a release, then its manifest. The earlier release is removed first.
 
-    parts : the SHA-256 of each file of the release, by its name.
+    parts : the SHA-256 of each file of the release, by name.
 
     If it fails, no new part remains, and the earlier release is gone.
 
-    Raises VoileError: the bytes that were sent are not those, or something came there meanwhile.
+    Raises VoileError: the sent bytes differ from the release, or another file appeared meanwhile.
     """
     check_free(out, force=force)
     last = manifest_of(out)
@@ -119,7 +120,10 @@ def _parts(manifest: Mapping[str, object]) -> dict[str, str]:
 
 
 def _place_parts(out: StorePath, names: Iterable[str]) -> list[StorePath]:
-    """Return the paths of a manifest's parts, without names that no part has."""
+    """Return the paths of the parts of a manifest.
+
+    Names that are invalid for a part are ignored.
+    """
     plain = (name for name in names if name == Path(name).name and name not in ("", ".", ".."))
     return [_place(out, name) for name in plain]
 

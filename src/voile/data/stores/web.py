@@ -1,4 +1,4 @@
-"""Files at addresses of the web, by fsspec: in ranges where the server gives them."""
+"""Files at web addresses, read with fsspec, in ranges if the server supports them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _system() -> Any:
 
 
 def info(url: str) -> tuple[int | None, str]:
-    """Return a file's size, or None if the server omits it, and the facts that change with it."""
+    """Return the size of a file (None if the server omits it), and facts that change with it."""
     with web_failures(url):
         found = _system().info(url)
     tags = (str(found.get(name, "")) for name in ("ETag", "Last-Modified"))
@@ -53,7 +53,7 @@ def info(url: str) -> tuple[int | None, str]:
 
 
 def has_ranges(url: str, size: int | None) -> bool:
-    """Say whether the server gives a part of a file."""
+    """Return whether the server supports reading a part of a file."""
     if not size:
         return False
     with web_failures(url):
@@ -80,7 +80,10 @@ def chunks(url: str) -> Iterator[bytes]:
 
 @contextmanager
 def web_failures(url: str) -> Iterator[None]:
-    """Say in one sentence why a file is not given; the words of libraries hold whole addresses."""
+    """Report in one sentence why a file is unavailable.
+
+    Messages of libraries quote whole addresses.
+    """
 
     import aiohttp
 
@@ -93,7 +96,7 @@ def web_failures(url: str) -> Iterator[None]:
 
 
 def _reason(error: BaseException, url: str) -> VoileError:
-    """Find the cause of a failure: for most, fsspec reports a missing file."""
+    """Return an error with the cause of a failure. fsspec usually reports a missing file."""
     import aiohttp
 
     causes: list[BaseException] = [error]

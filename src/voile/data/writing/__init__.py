@@ -1,1 +1,1 @@
-"""Which writer writes a release: into a file, into memory, or into a table of a database."""
+"""Choose the writer of a release: to a file, to memory, or to a database table."""

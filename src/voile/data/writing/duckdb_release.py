@@ -1,7 +1,8 @@
-"""A release in a table of a DuckDB file, replaced as a table: no other table is touched.
+"""Release to a table of a DuckDB file. Only that table is replaced.
 
-DuckDB lets one process write to a file. Nothing is copied: the table comes in one transaction of
-DuckDB's own. A kill leaves it done or undone. A new file is made aside.
+DuckDB lets one process write to a file. Nothing is copied: the table is written in one transaction.
+A killed run leaves it either complete or unchanged. A new file is first written next to its final
+path.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 
 
 class DuckDBTableWriter(TableWriter):
-    """Write rows for a table of a DuckDB file, to be published by `sending`.
+    """Write rows for a table of a DuckDB file, which `sending` publishes.
 
-    path : of the file that represents the table, inside a `Staging`.
+    path : the path of the file that represents the table, inside a `Staging`.
     place : "file.duckdb::table" or "file.duckdb::schema.table".
-    force : replace the table, if voile wrote it.
+    force : whether to replace the table, if voile wrote it.
     """
 
     def __init__(self, path: Path, schema: pa.Schema, *, place: str, force: bool) -> None:
@@ -42,7 +43,7 @@ class DuckDBTableWriter(TableWriter):
 
 @contextmanager
 def sending(path: Path, place: str, *, force: bool) -> Iterator[Callable[[], None]]:
-    """Put a staged table's rows into the database in one transaction, and yield its commit."""
+    """Write the rows of a staged table in one transaction, and yield a function that commits it."""
     database, table = split_table(place)
     _check_target(database, str(table), force=force)
     fresh = not database.exists()
@@ -53,7 +54,7 @@ def sending(path: Path, place: str, *, force: bool) -> Iterator[Callable[[], Non
 
 
 def _fill(connection: duckdb.DuckDBPyConnection, named: tuple[str, str], rows: ArrowRows) -> None:
-    """Make the table of its rows, and see that it gives them back."""
+    """Create the table from its rows, and check that reading it returns the same rows."""
     schema, table = map(identifier, named)
     target = f"release.{schema}.{table}"
     connection.register("batch", rows.schema().empty_table())
@@ -75,7 +76,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, named: tuple[str, str], rows: A
 
 
 def _commit(connection: duckdb.DuckDBPyConnection, file: Path, database: Path) -> None:
-    """Let the table appear; a file that was not there, with it."""
+    """Commit the table, and move a new database file to its path."""
     connection.execute("COMMIT")
     connection.execute("DETACH release")
     if file != database:
@@ -89,7 +90,7 @@ def _commit(connection: duckdb.DuckDBPyConnection, file: Path, database: Path) -
 
 
 def _attach_database(file: Path, name: str) -> duckdb.DuckDBPyConnection:
-    """Open a database to write, as `release`; say why it cannot be."""
+    """Open a database for writing as `release`. Errors contain the known reason."""
     import duckdb
 
     connection = duckdb.connect(config={**OFFLINE})
@@ -102,7 +103,7 @@ def _attach_database(file: Path, name: str) -> duckdb.DuckDBPyConnection:
 
 
 def _check_target(database: Path, table: str, *, force: bool) -> None:
-    """Refuse a table that cannot be made, or that voile did not write."""
+    """Raise RequestError for a table that cannot be created, or that voile did not write."""
     where = f"{database.name}::{table}"
     if database.with_name(f"{database.name}{MANIFEST}").exists():
         raise RequestError(
@@ -128,7 +129,7 @@ def _check_target(database: Path, table: str, *, force: bool) -> None:
 
 
 def _find_table(database: Path, schema: str, table: str) -> tuple[tuple[str, str], str | None]:
-    """Return how a table's schema and name are stored, and its comment; None where it is not."""
+    """Return the stored schema and name of a table with its comment, or None if it is missing."""
     with unreadable(database.name, "duckdb"), closing(DuckDBSource.connect(database)) as connection:
         rows = connection.execute(
             "SELECT s.schema_name, coalesce(t.name, $2), t.comment FROM duckdb_schemas() s"
@@ -144,7 +145,10 @@ def _find_table(database: Path, schema: str, table: str) -> tuple[tuple[str, str
 
 
 def _stored_schema(schema: pa.Schema) -> pa.Schema:
-    """Give columns the types that DuckDB gives back. Refuse a type that DuckDB lacks."""
+    """Return a schema with the types that DuckDB returns.
+
+    Raise an error for types that it lacks.
+    """
     import duckdb
 
     with closing(duckdb.connect(config={**OFFLINE})) as connection:

@@ -1,4 +1,4 @@
-"""Find what writes a release: CSV, Parquet, Arrow, JSON lines, DuckDB, a table of a database."""
+"""Choose the writer of a release: CSV, Parquet, Arrow, JSON lines, DuckDB, or a database table."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def open_writer(
     escape: bool = False,
     dialect: TextDialect | None = None,
 ) -> BatchWriter:
-    """Open a writer by the end of the path's name.
+    """Open a writer that fits the suffix of a path.
 
-    path : by its suffix one of `WRITERS`, or for a table that `publishing` makes
-        "file.postgresql::postgresql://host/database::table" or "file.table::file.duckdb::table".
-        A path inside a `Staging` is overwritten. A path in memory is possible too.
-    schema : of every batch; names are distinct.
-    force : let `publishing` replace a table that voile wrote.
-    escape : write formulas as text, in CSV and TSV (`voile.data.formulas`).
-    dialect : the source's. CSV keeps it, and TSV keeps it except the tabs.
+    path : a path with a suffix of `WRITERS`. For a table that `publishing` creates, it is
+        "file.postgresql::postgresql://host/database::table" or "file.table::file.duckdb::table". A
+        path inside a `Staging` is overwritten. A path in memory is possible too.
+    schema : the schema of every batch, with distinct names.
+    force : whether `publishing` may replace a table that voile wrote.
+    escape : whether to write formulas as text, in CSV and TSV (`voile.data.formulas`).
+    dialect : the dialect of the source. CSV keeps it, and TSV keeps it except for the delimiter.
 
     Raises RequestError: the format is unknown, cannot store a column's type, or has no formulas.
     """
@@ -88,14 +88,15 @@ def _postgres_writer(
 def publishing(
     path: Path, table: str | None, *, force: bool = False
 ) -> Iterator[Callable[[], None]]:
-    """Yield the function that makes a writer's staged rows visible where no file is.
+    """Yield the function that makes the staged rows of a database table visible.
 
-    Files appear by `Staging.commit` alone, and need nothing. A table of a database is sent and
-    checked here. Others see it once the function is called: call it when all other parts are in
-    place. If the block does not call it, the database does not change.
+    Files appear with `Staging.commit`, so nothing is done for them. A database table is sent and
+    checked here. It becomes visible when the function is called. Call it when all other parts are
+    in place. If the block does not call it, the database does not change.
 
-    path : where the writer wrote, inside the `Staging`. table : as it was given to the writer.
-    force : replace a table that voile wrote.
+    path : the path to which the writer wrote, inside the `Staging`.
+    table : the table in the form in which the writer received it.
+    force : whether to replace a table that voile wrote.
     """
     suffix = path.suffix.lower()
     if suffix == POSTGRESQL:
@@ -144,7 +145,7 @@ WRITERS: dict[str, Callable[[Path, pa.Schema], BatchWriter]] = {
 
 
 class MemoryWriter(BatchWriter):
-    """An Arrow table at a place in memory, dictionaries written out."""
+    """Write an Arrow table to a path in memory. Dictionaries are written as plain values."""
 
     def __init__(self, place: MemoryPath, schema: pa.Schema, *, escape: bool = False) -> None:
         if escape:
