@@ -1,9 +1,9 @@
-"""Names of the figures of a fit, of an attack and of a report."""
+"""Names of the figures of a fit, an attack and a report."""
 
 from __future__ import annotations
 
 FOUND, LEFT, REMOVED = "identifiers found", "identifiers left", "harmless tokens removed"
-"""Quantities of an attack's findings."""
+"""The quantities of an attack's findings."""
 
 RATE = ("found", "inspected", "subjects", "deff")
 AS_LEFT = tuple(f"{name}_as_left" for name in RATE)
