@@ -57,8 +57,8 @@ def measure_itemsets(
     people : a column `person` of tokens in the release's order; None: each row is a person. An
         optional column `row` contains the number of the source's row.
     policy : the columns of the public manifest, with the values of each.
-    k : the promised number of people. If other columns or a kept order join the rows of a person,
-        the findings count the people whose joined rows fewer than k people share.
+    k : the promised number of people. Other columns or a kept order may join the rows of a
+        person. The findings then count the people whose joined rows fewer than k people share.
     m : the number of items that the adversary knows of a row, at least 1; None for all.
     absences : whether the adversary also knows items that the row lacks.
 

@@ -1,1 +1,1 @@
-"""Contents of a kit, and finders of identifiers that need no training on the user's text."""
+"""The contents of a kit, and finders of identifiers that need no training on the user's text."""

@@ -1,4 +1,4 @@
-"""The content of a documents kit, between memory and the kit's tables and facts."""
+"""Convert the contents of a documents kit to the kit's tables and facts, and back."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ KIND = "documents"
 class DocumentsContent(DocumentsPolicies):
     """A fitted family: committees for several costs, and the errors of each."""
 
-    reading: DocumentReader  # which columns were read, and who was held out
-    committees: Mapping[float, TokenCommittee]  # for each miss_cost
-    seen: NDArray[np.int64]  # (d,) sorted keyed numbers of the texts learnt from
-    # the known values, as `KnownValues` stores them; None where none were given
+    reading: DocumentReader  # the columns that were read, and the held-out subjects
+    committees: Mapping[float, TokenCommittee]  # by miss_cost
+    seen: NDArray[np.int64]  # (d,) the sorted keyed hashes of the training texts
+    # the known values, as stored by `KnownValues`; None if there are none
     known: pa.Table | None = None
 
     def reading_by(self, roles: Roles) -> DocumentsContent:
-        """Return the same family for a source of these roles; held out are the same subjects."""
+        """Return the same family for a source with these roles and the same held-out subjects."""
         hold_out = replace(self.reading.hold_out, subject=roles.subject)
         return replace(self, reading=DocumentReader(roles, hold_out))
 
@@ -58,7 +58,7 @@ class DocumentsContent(DocumentsPolicies):
         return whole.first(policy.passes)
 
     def to_kit(self) -> StoredKit:
-        """Return the kit; it is private, since it holds words of the text."""
+        """Return the kit, which is private because it contains words of the text."""
         first = next(iter(self.committees.values()))
         public = shipped_lists(first.hinter, self.found)
         arrays, members = _store_members(self.committees)
@@ -115,7 +115,7 @@ class DocumentsContent(DocumentsPolicies):
         }
         roles = Roles.model_validate(facts["roles"])
         hold_out = HoldOut.from_data(facts["hold_out"], roles.subject)
-        bytes.fromhex(facts["key"])  # of the texts learnt from: what is none is refused here
+        bytes.fromhex(facts["key"])  # the key of the hashes; refuse an invalid key here
         return {
             **super().parts(kit),
             "reading": DocumentReader(roles, hold_out),
@@ -126,18 +126,18 @@ class DocumentsContent(DocumentsPolicies):
 
 
 def shipped_lists(hinter: TokenHinter | None, facts: Mapping[str, Any]) -> Lists:
-    """Return the lists that come with voile: those of a hinter, and clusters of words."""
+    """Return the lists that are part of voile: those of a hinter, and clusters of words."""
     clusters = find_clusters(facts[CLUSTERS]) if CLUSTERS in facts else {}
     return {**lists_behind(hinter), **clusters}
 
 
 def own_lists(lists: Lists, public: Lists) -> Lists:
-    """Return the data holder's lists, among all that learners saw."""
+    """Return the data holder's lists among all lists that learners used."""
     return {name: words for name, words in lists.items() if public.get(name) != words}
 
 
 def _hinter(name: str | None) -> TokenHinter | None:
-    """Return the starter, or the rules, of this name, as they were when the kit was fitted."""
+    """Return the pretrained model or the rules of this name, in the version of the fit."""
     if name is None:
         return None
     from voile.documents.model.start.rules import KIT_NAME, find_rules  # few kits have any
@@ -149,7 +149,7 @@ def _hinter(name: str | None) -> TokenHinter | None:
 def _store_members(
     committees: Mapping[float, TokenCommittee],
 ) -> tuple[dict[str, NDArray[Any]], list[dict[str, Any]]]:
-    """Return all members' arrays, each classifier once, and who sits in which committee."""
+    """Return the arrays of all members, each classifier once, and the members of each committee."""
     if any(one.tokeniser is not None for one in committees.values()):
         raise RequestError(
             "a kit cannot hold a tokeniser of one's own", instead="fit with voile's rule"
@@ -189,7 +189,7 @@ def _put_arrays(arrays: dict[str, NDArray[Any]], prefix: str, thing: Any) -> Non
 
 
 def _rising(numbers: NDArray[Any]) -> NDArray[np.int64]:
-    """Return numbers that are looked up by halves; refuse them out of order."""
+    """Return numbers for binary search, and refuse them if they are not sorted."""
     if numbers.ndim != 1 or numbers.dtype != np.int64 or (numbers[1:] < numbers[:-1]).any():
         raise DamagedError("the kit's arrays are not whole")
     return numbers
@@ -201,7 +201,7 @@ def _member(
     read: dict[str, Any],
     space: FeatureSpace,
 ) -> CommitteeMember:
-    """Read one member back; what several committees share is read once, and so scored once."""
+    """Create a member. Parts that several committees share are read once, and so scored once."""
 
     def part(name: str, kind: Any) -> Any:
         if name not in read:

@@ -1,4 +1,4 @@
-"""Models of the user's own that a kit names: found again for a release."""
+"""Locate the user's own models for a release with a kit."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from voile.documents.model.start.starter.starter import PretrainedStarter
 
 
 def with_models(committee: TokenCommittee, given: Iterable[Any]) -> TokenCommittee:
-    """Return a committee whose models are open, where they are now.
+    """Return a committee with its models opened, in their current folders.
 
-    Raises RequestError: one is not there or has changed, or the committee has none of that name.
+    Raises
+    ------
+    RequestError : a model is absent or has changed, or the committee has no model of a given name.
     """
     places = {name: folder for one in given for name, folder in one.items()}
     own = {m.learner for m in committee.members if isinstance(m.classifier, ModelClassifier)}
@@ -35,7 +37,7 @@ def with_models(committee: TokenCommittee, given: Iterable[Any]) -> TokenCommitt
 
 
 def describe_models(models: Iterable[tuple[str, ModelFolder]]) -> list[dict[str, Any]]:
-    """Return a kit's description of its models, each once, without their places."""
+    """Return a kit's description of its distinct models, without their folders."""
     return [
         {
             "name": name,
@@ -52,8 +54,8 @@ def describe_models(models: Iterable[tuple[str, ModelFolder]]) -> list[dict[str,
 def publish_models(committee: TokenCommittee) -> list[dict[str, Any]]:
     """Return the public facts about a committee's models.
 
-    These are the hashes of weights, tokenizer and configuration. The names of files are the data
-    holder's, and a hash of a few phrases would confirm a guess.
+    These are the hashes of weights, tokenizer and configuration. File names are private to the data
+    holder, and a hash of a few phrases would confirm a guess.
     """
     used = [
         (one.learner, one.classifier.model)
@@ -73,7 +75,7 @@ def publish_models(committee: TokenCommittee) -> list[dict[str, Any]]:
 def _find_model(member: CommitteeMember, places: Mapping[str, str]) -> CommitteeMember:
     classifier, name = member.classifier, member.learner
     if isinstance(classifier, ReaderClassifier):
-        classifier.open_encoder()  # an absent one is refused here, before any text is read
+        classifier.open_encoder()  # refuse an absent reader before any text is read
     if not isinstance(classifier, ModelClassifier):
         return member
     folder = places.get(name, classifier.model.folder)
@@ -84,6 +86,6 @@ def _find_model(member: CommitteeMember, places: Mapping[str, str]) -> Committee
             instead=f"say where it is now with --model {name}=FOLDER",
         )
     classifier = classifier.at(folder)
-    classifier.model.check()  # again, where this process has it open
+    classifier.model.check()  # check again, since this process may have opened it before
     classifier.model.open()
     return replace(member, classifier=classifier)

@@ -1,4 +1,4 @@
-"""A kit's policies and their figures without the committees: what `choose` and reports read."""
+"""A kit's policies and their figures without the committees, for `choose` and reports."""
 
 from __future__ import annotations
 
@@ -34,29 +34,30 @@ FACTS = (
     "stopped",
     "key",
 )
-"""How the fit went, and the corpus in numbers."""
+"""Facts about the fit and the size of the corpus."""
 UNMARKED = ("marks", "unknown", "start", "default_policy", "default_means", "caveat", "language")
-"""More facts, of a kit that was learnt from text that nobody annotated."""
+"""Additional facts of a kit that was trained on text without annotations."""
 MODELS, CLUSTERS, READER = "models", "clusters", "reader"
-"""Keys of a kit's facts.
+"""Optional keys of a kit's facts.
 
-A kit with models of the user's own has their names and hashes. A kit whose learners saw clusters of
-words has the clusters' name. A kit on a reader has the reader's hash and layer.
+A kit with the user's own models contains their names and hashes. A kit with clusters of words
+contains the clusters' name. A kit on a reader contains the reader's hash and layer.
 """
 NOVELTY = "novelty"
-"""A kit's words, and how many of a note are new: see `NoveltyCheck`."""
+"""The hashed words of a kit's notes, and the usual share of new words: see `NoveltyCheck`."""
 UNLISTED = "voile does not list the reader's weights, and has not tested them"
 OTHERS = (*UNMARKED, MODELS, CLUSTERS, READER, NOVELTY)
 ANNOTATED, PROPOSED, REVIEWED = "annotated", "proposed", "reviewed"
-"""Who marked the identifiers that a kit learnt from: annotators, nobody, or nobody but reviewers of
-some lines."""
+"""The source of the training identifiers: annotators, unchecked proposals, or proposals of which
+reviewers checked some lines.
+"""
 UNGRADED = ("miss_cost", "passes", "published_tokens")
-"""The figures of a policy that need nobody's marks."""
+"""The figures of a policy that need no annotations."""
 UNCHECKED = {
     PROPOSED: "against proposals that nobody checked",
     REVIEWED: "against proposals, of which reviewers checked some lines",
 }
-"""The marks that figures are compared with if nobody annotated the text."""
+"""The reference of the figures if the text has no annotations."""
 WHOLE = (
     "the policy has no pass: the committee removes nothing, and names stay but for what patterns "
     "and lists find"
@@ -73,7 +74,7 @@ class WholeWarning(UserWarning):
 
 @dataclass(frozen=True)
 class DocumentsPolicy:
-    """Apply the first `passes` members of the committee that was trained for `miss_cost`."""
+    """A policy that applies the first `passes` members of the committee trained for `miss_cost`."""
 
     __pydantic_config__ = STRICT
 
@@ -102,10 +103,10 @@ def caveat(unchecked: str) -> str:
 class DocumentsPolicies(StoredPolicies):
     """The frontier of a fit; `figures` includes further mentions of removed names."""
 
-    alone: pa.Table  # (p,) the same of its committee alone
-    passes: pa.Table  # every pass of every loop, with what each learner would have removed
-    found: Mapping[str, Any]  # `FACTS` of the fit
-    lists: Mapping[str, int]  # how many words the data holder's lists have, by name
+    alone: pa.Table  # (p,) the same figures of the committee alone
+    passes: pa.Table  # every pass of every loop, with the removals of each learner
+    found: Mapping[str, Any]  # the `FACTS` of the fit
+    lists: Mapping[str, int]  # the number of words in each of the data holder's lists
 
     @classmethod
     def parts(cls, kit: StoredKit) -> dict[str, Any]:
@@ -132,7 +133,7 @@ class DocumentsPolicies(StoredPolicies):
         }
 
     def repeating(self, names: frozenset[str]) -> Self:
-        """Return it with the figures that hold where every mention of these types is removed."""
+        """Return the policies with the figures for removing all mentions of these types."""
         if names == name_types(self.found["labels"]):
             return self
         return replace(self, figures=self.alone)
@@ -144,11 +145,11 @@ class DocumentsPolicies(StoredPolicies):
 
     @property
     def unchecked_reference(self) -> str:
-        """What its figures are held against, if that is not text that somebody annotated."""
+        """The reference of the figures, if it is not annotated text."""
         return UNCHECKED.get(self.found.get("marks", ANNOTATED), "")
 
     def warn(self) -> None:
-        """Say of figures against what nobody annotated that they measure nothing."""
+        """Warn that figures without annotated text do not measure the remaining identifiers."""
         if self.unchecked_reference:
             warn(caveat(self.unchecked_reference), UncheckedWarning)
 
@@ -158,7 +159,7 @@ class DocumentsPolicies(StoredPolicies):
         return {"relative_risk": self.frontier.risk}
 
     def figures_of(self, number: int) -> dict[str, float]:
-        """Return the figures of a policy; of proposals that nobody checked no share that is left.
+        """Return the figures of a policy, without a share left if proposals were not checked.
 
         Such a share measures how far the committee agrees with the proposals.
         """
@@ -172,7 +173,7 @@ class DocumentsPolicies(StoredPolicies):
         return DocumentsPolicy(row["miss_cost"], row["passes"])
 
     def context(self, policy: DocumentsPolicy) -> list[str]:
-        """Return the words that, left under a policy, pointed to removed values."""
+        """Return the remaining words that indicated removed values under a policy."""
         for row in self.figures.to_pylist():
             if (row["miss_cost"], row["passes"]) == (policy.miss_cost, policy.passes):
                 return list(row["context"])

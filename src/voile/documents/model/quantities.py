@@ -6,7 +6,7 @@ from voile.core.evidence import Note
 from voile.core.rounding import StatingRules
 
 FOUND, LEFT, REMOVED = "identifiers found", "identifiers left", "harmless tokens removed"
-"""Quantities of an attack's findings."""
+"""The quantities of an attack's findings."""
 
 RATE = ("found", "inspected", "subjects", "deff")
 AS_LEFT = tuple(f"{name}_as_left" for name in RATE)

@@ -1,1 +1,1 @@
-"""Classifiers of tokens that learners have trained, as kits store them."""
+"""Trained classifiers of tokens, in the form in which kits store them."""

@@ -1,4 +1,7 @@
-"""Classifiers as arrays of numbers, and arrays as a kit's table: reading them runs nothing."""
+"""Store classifiers as arrays of numbers, and arrays as a kit's table.
+
+Reading them runs no code.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ MOST_COLUMNS = 2**31 - 1
 
 
 def pack(weights: Weights) -> dict[str, NDArray[Any]]:
-    """Return a classifier's weights, (columns, outputs), without the rows that are all 0."""
+    """Return a classifier's weights, (columns, outputs), without the rows of zeros."""
     rows = np.flatnonzero(weights.any(axis=1)).astype(np.int32)
     return {"size": np.array(len(weights)), "rows": rows, "weights": weights[rows]}
 
@@ -36,7 +39,10 @@ def unpack(arrays: Arrays, outputs: int) -> Weights:
 
 
 def take(arrays: Arrays, name: str, kinds: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """Return one array of these NumPy kinds and shape, None for any length; refuse another."""
+    """Return an array with one of these NumPy kinds and this shape; refuse any other.
+
+    None in the shape matches any length. Numbers must be finite.
+    """
     array = arrays.get(name)
     if array is None or array.dtype.kind not in kinds or array.ndim != len(shape):
         raise misfit(name)
@@ -63,12 +69,12 @@ SCHEMA = pa.schema(
     ]
 )
 KINDS = "biufU"
-"""NumPy's kinds that may be stored: truth values, whole numbers, floats and text."""
+"""The NumPy kinds that may be stored: booleans, integers, floats and text."""
 DTYPE = re.compile(rf"[<|][{KINDS}][1-9][0-9]{{0,5}}")
 
 
 def to_table(arrays: Mapping[str, NDArray[Any]]) -> pa.Table:
-    """Store arrays by name, little-endian, C order."""
+    """Store arrays by name, little-endian, in C order."""
     rows = []
     for name, array in arrays.items():
         if array.dtype.kind not in KINDS:
@@ -86,7 +92,7 @@ def to_table(arrays: Mapping[str, NDArray[Any]]) -> pa.Table:
 
 
 def from_table(table: pa.Table) -> dict[str, NDArray[Any]]:
-    """Read arrays back."""
+    """Read the arrays of a table."""
     found: dict[str, NDArray[Any]] = {}
     for row in table.to_pylist():
         try:

@@ -1,4 +1,4 @@
-"""From margins to probabilities."""
+"""Convert margins to probabilities."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class IsotonicCalibration:
-    """Probabilities by isotonic regression, one curve a type (Zadrozny and Elkan, 2002).
+    """Probabilities by isotonic regression, one curve for each type (Zadrozny and Elkan, 2002).
 
-    `fit_calibration` makes it of margins of tokens that the classifier did not learn from.
+    `fit_calibration` creates it from margins of tokens that the classifier did not learn from.
 
-    Guarantee (one type; proved, since the stretches are those of the lower convex hull): remove
+    Guarantee (for one type; proved, since the segments are those of the lower convex hull): remove
     the tokens with a probability above 1 / (1 + L). Then T = L FN + FP on the tokens of the fit is
-    as small as with any cut of the margin. L must be above 1. It must be below the number of
+    as small as with any threshold on the margin. L must be above 1. It must be below the number of
     harmless tokens with a margin below every identifier's.
     """
 
-    knots: Floats  # (k,) margins, rising within a type; between two of them the curve is straight
-    chances: Floats  # (k,) the probabilities there, above 0 and below 1
-    first: NDArray[np.intp]  # (T + 1,) where each type's knots begin; each has one at least
+    knots: Floats  # (k,) margins, increasing within a type; the curve is linear between them
+    chances: Floats  # (k,) the probabilities at the knots, in (0, 1)
+    first: NDArray[np.intp]  # (T + 1,) the first knot of each type; each type has at least one
 
     def probabilities(self, margins: Margins) -> Floats:
-        """Return each token's probability of each type, (n, T); rows sum to at most 1."""
+        """Return the probability of each type for each token, (n, T); rows sum to at most 1."""
         if margins.shape[1] != len(self.first) - 1:
             raise RequestError(
                 f"margins of {margins.shape[1]} types where {len(self.first) - 1} were learnt",
@@ -65,7 +65,7 @@ class IsotonicCalibration:
 
 
 def check_finite(margins: Margins) -> Margins:
-    """Refuse margins that are not finite: their tokens would stay."""
+    """Refuse margins that are not finite, since their tokens would not be removed."""
     if not np.isfinite(margins).all():
         raise RequestError("a margin is not a finite number", instead="correct the classifier")
     return margins

@@ -15,18 +15,18 @@ Firsts = NDArray[np.intp]
 
 
 LEAST = 1e-100
-"""The least likelihood of a label relative to another, so that no sum is ever zero."""
+"""The least likelihood of a label relative to another, so that no sum is zero."""
 
 
 MOST = 200.0
-"""Log-odds stay between -MOST and MOST."""
+"""The bound of log-odds, which are in [-MOST, MOST]."""
 
 
 @njit(cache=True, nogil=True)
 def best_labels(
     scores: Scores, transitions: NDArray[np.float64], first: Firsts
 ) -> NDArray[np.int16]:
-    """Return each token's label on its document's best path (Viterbi), (n,); O(n labels^2)."""
+    """Return the label of each token on its document's best path (Viterbi), (n,); O(n labels^2)."""
     n, size = scores.shape
     best = np.zeros(n, np.int16)
     came = np.zeros((n, size), np.int16)
@@ -57,8 +57,8 @@ def log_odds(
 ) -> NDArray[np.float64]:
     """Return the log-odds of each label's marginal probability, (n, labels). Cost: O(n labels^2).
 
-    It computes forward and backward in the scale of each token. Odds are against the sum of the
-    other labels, so that they are exact even if a probability rounds to 1.
+    The forward and backward passes use the scale of each token. Odds are relative to the sum of the
+    other labels, so they are exact even if a probability rounds to 1.
     """
     n, size = scores.shape
     odds = np.zeros((n, size))
@@ -97,7 +97,7 @@ def log_odds(
 
 @njit(cache=True, nogil=True)
 def against_others(row: NDArray[np.float64]) -> None:
-    """Turn probabilities, to any scale, into log-odds in place."""
+    """Convert a row of probabilities, of any scale, to log-odds in place."""
     size = len(row)
     others = np.zeros(size)
     for k in range(size):
@@ -114,7 +114,7 @@ def against_others(row: NDArray[np.float64]) -> None:
 
 
 def log_odds_of(probabilities: NDArray[np.floating]) -> Margins:
-    """Return log-odds, those of certain probabilities bounded."""
+    """Return the log-odds of probabilities, clipped to [-MOST, MOST]."""
     probabilities = np.asarray(probabilities, dtype=np.float64)
     with np.errstate(divide="ignore"):
         odds = np.log(probabilities) - np.log1p(-probabilities)

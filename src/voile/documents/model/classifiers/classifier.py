@@ -1,7 +1,8 @@
-"""The protocol of a classifier of tokens, and the view of the text that it gets.
+"""The protocol of a classifier of tokens, and its view of the text.
 
-A classifier gives *margins*, a number for each token and type. The margin is higher if the token is
-more surely of that type. It is above 0 if the classifier's own rule takes the token for that type.
+A classifier gives *margins*, a number for each token and type. A higher margin means more certainty
+that the token is of that type. The margin is above 0 if the classifier's own rule assigns the type
+to the token.
 """
 
 from __future__ import annotations
@@ -22,42 +23,45 @@ Margins = NDArray[np.float64]
 
 
 class TokenSight(Protocol):
-    """The n tokens of d documents, as a classifier is shown them."""
+    """A classifier's view of the n tokens of d documents."""
 
     @property
     def first(self) -> NDArray[np.intp]:
-        """Where each document's tokens begin, (d + 1,); a document is one sequence."""
+        """The first token of each document, (d + 1,); a document is one sequence."""
 
     @property
     def matrix(self) -> sp.csr_array:
-        """The tokens' columns, (n, columns) of 0 and 1."""
+        """The columns of the tokens, a 0/1 matrix of (n, columns)."""
 
     @property
     def words(self) -> Sequence[str]:
-        """The tokens' forms, (n,), marks among them."""
+        """The forms of the tokens, (n,), including marks."""
 
     @property
     def form(self) -> NDArray[np.int32]:
-        """The forms' numbers, (n,)."""
+        """The numbers of the forms, (n,)."""
 
     @property
     def gap(self) -> NDArray[np.uint8]:
-        """The gap before each token, (n,): see `words.tokens.Layout`; empty where unknown."""
+        """The gap before each token, (n,): see `words.tokens.TokenLayout`; empty if unknown."""
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return ``matrix @ weights``, (n, outputs); the same array object each time is quick."""
+        """Return ``matrix @ weights``, (n, outputs).
+
+        Repeated calls with the same array object are fast.
+        """
 
 
 class TokenClassifier(Protocol):
     """A trained classifier of tokens."""
 
     def margins(self, sight: TokenSight) -> Margins:
-        """Return each token's margin for each type, (n, T)."""
+        """Return the margin of each type for each token, (n, T)."""
 
 
 @runtime_checkable
 class SaveableClassifier(TokenClassifier, Protocol):
-    """A classifier that a kit can hold: arrays without pickled objects.
+    """A classifier that a kit can store, as arrays without pickled objects.
 
     saved_as : the name of its type in kits.
     """
@@ -65,11 +69,11 @@ class SaveableClassifier(TokenClassifier, Protocol):
     saved_as: ClassVar[str]
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all of it as arrays of numbers."""
+        """Return the whole classifier as arrays."""
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> SaveableClassifier:
-        """Read it back; nothing in the arrays is run."""
+        """Create a classifier from arrays, without running any code in them."""
 
 
 def check_margins(

@@ -1,4 +1,4 @@
-"""A classifier that joins several learners and compares the same word elsewhere in the document."""
+"""A classifier that combines learners, and compares the same word elsewhere in a document."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Floats = NDArray[np.float64]
 
 
 FAR = 8.0
-"""Sums beyond this are alike."""
+"""The bound of sums; larger sums are clipped."""
 
 
 REGRESSORS = 5
-"""Regressors of a token; see `regressors`."""
+"""The number of regressors for a token; see `regressors`."""
 
 
 def regressors(sums: Margins, form: NDArray[np.int32], first: NDArray[np.intp]) -> Floats:
     """Return the regressors of each token for each type, (n, T, 5). Cost: O(n log n).
 
-    The first is the token's own sum. The others are zeros, unless its form stands elsewhere in the
-    document. Then they are the mean and the highest of the sums there, 1, and its own sum.
+    The first is the token's own sum. The others are zeros, unless its form occurs elsewhere in the
+    document. Then they are the mean and the maximum of the sums there, 1, and its own sum.
     """
     sums = np.clip(sums, -FAR, FAR)
     number, mean, highest = compare_same_form(sums, form, first)
@@ -41,16 +41,16 @@ def regressors(sums: Margins, form: NDArray[np.int32], first: NDArray[np.intp]) 
 class ConsensusClassifier:
     saved_as: ClassVar[str] = "agreed"
 
-    weights: Weights  # (columns, m + 2 T) of the CRF's m labels, the SVM and AdaBoost
+    weights: Weights  # (columns, m + 2 T), for the CRF's m labels, the SVM and AdaBoost
     chain: CrfClassifier  # the CRF
-    history: Weights  # (window, T, T) of the SVM; see `Linear`
+    history: Weights  # (window, T, T) of the SVM; see `LinearClassifier`
     offset: Weights  # (2, T) biases of the SVM and of AdaBoost
-    scale: Floats  # (3, T) by which each learner's margins are multiplied
+    scale: Floats  # (3, T) factors of each learner's margins
     trust: Floats  # (T, 5) weights of the regressors
     bias: Floats  # (T,)
 
     def margins(self, sight: TokenSight) -> Margins:
-        """Return each token's margin for each type, (n, T), in log-odds."""
+        """Return the margin of each type for each token, (n, T), as log-odds."""
         scores = sight.scores(self.weights)
         labels, types = len(self.chain.labels), len(self.bias)
         odds = self.chain.odds(np.ascontiguousarray(scores[:, :labels]), sight.first)
@@ -87,10 +87,10 @@ class ConsensusClassifier:
 def compare_same_form(
     values: Floats, form: NDArray[np.int32], first: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """Return the count, mean and highest value of each token's form elsewhere in its document.
+    """Return the count, mean and maximum of each token's form elsewhere in its document.
 
-    The count is (n,). The mean and the highest value are (n, T), and 0 if the form stands nowhere
-    else. Cost: O(n log n + n T).
+    The count is (n,). The mean and the maximum are (n, T), and 0 if the form does not occur
+    elsewhere. Cost: O(n log n + n T).
     """
     document = np.repeat(np.arange(len(first) - 1), np.diff(first))
     key = document * (int(form.max(initial=0)) + 1) + form

@@ -1,4 +1,4 @@
-"""The classifier that a conditional random field trains."""
+"""The classifier of a conditional random field."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class CrfClassifier:
 
     saved_as: ClassVar[str] = "chain"
 
-    weights: NDArray[np.float32]  # (columns, m) of each label met in training
-    transitions: NDArray[np.float64]  # (m, m) from the label before
-    labels: NDArray[np.int16]  # (m,) which labels those are, ascending
+    weights: NDArray[np.float32]  # (columns, m), for each label in the training data
+    transitions: NDArray[np.float64]  # (m, m) from the previous label
+    labels: NDArray[np.int16]  # (m,) these labels, ascending
     shift: NDArray[np.float64]  # (T,) added to the log-odds: the logarithm of the cost, or 0
 
     def margins(self, sight: TokenSight) -> Margins:
         return self.odds(sight.scores(self.weights), sight.first)
 
     def odds(self, scores: NDArray[np.float32], first: NDArray[np.intp]) -> Margins:
-        """Return the margins, (n, T), from the scores of the labels met, (n, m)."""
+        """Return the margins, (n, T), from the scores of the known labels, (n, m)."""
         found = np.full((len(scores), len(self.shift)), -MOST)
         if len(self.labels):
             kinds = self.labels > 0
@@ -37,7 +37,7 @@ class CrfClassifier:
         return np.asarray(found + self.shift)
 
     def path(self, sight: TokenSight) -> NDArray[np.int16]:
-        """Return the labels of each document's likeliest path, (n,)."""
+        """Return the labels of each document's most likely path, (n,)."""
         return self.labels[best_labels(sight.scores(self.weights), self.transitions, sight.first)]
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""The classifier that an ensemble of two steps trains: a CRF's candidates, and an SVM's answers."""
+"""The classifier of a two-step ensemble: a CRF's candidates, and an SVM's decisions."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from voile.documents.model.classifiers.classifier import Arrays, Margins, TokenS
 from voile.documents.model.classifiers.crf import CrfClassifier
 
 NEAR = 6.0
-"""Log-odds beyond this are alike to the SVM."""
+"""The bound of log-odds for the SVM; larger log-odds are clipped."""
 
 
 BELOW = 20.0
-"""Other tokens' margins lie so far below their log-odds, and so below candidates' margins."""
+"""The distance of other tokens' margins below their log-odds, and so below candidates' margins."""
 
 
 def neighbours(
     odds: Margins, rows: NDArray[np.intp], first: NDArray[np.intp]
 ) -> NDArray[np.float32]:
-    """Return the log-odds of some tokens and their neighbours, (rows, 3 T), from -1 to 1."""
+    """Return the log-odds of some tokens and their neighbours, (rows, 3 T), scaled to [-1, 1]."""
     document = np.searchsorted(first, rows, side="right")
     start, end = first[document - 1], first[document]
     columns = []
@@ -39,14 +39,14 @@ def neighbours(
 class EnsembleClassifier:
     saved_as: ClassVar[str] = "judged"
 
-    weights: NDArray[np.float32]  # (columns, m + T) of the CRF's m labels and of the SVM's T types
+    weights: NDArray[np.float32]  # (columns, m + T), for the CRF's m labels and the SVM's T types
     chain: CrfClassifier  # the CRF
-    beside: NDArray[np.float32]  # (3 T, T) the SVM's weights of the CRF's log-odds
+    beside: NDArray[np.float32]  # (3 T, T) the SVM's weights for the CRF's log-odds
     bias: NDArray[np.float32]  # (T,) of the SVM
     cut: float  # log-odds above which a token is a candidate
 
     def margins(self, sight: TokenSight) -> Margins:
-        """Return each token's margin for each type, (n, T): the SVM's where it is a candidate."""
+        """Return the margin of each type for each token, (n, T): the SVM's for candidates."""
         scores = sight.scores(self.weights)
         labels = len(self.chain.labels)
         odds = self.chain.odds(scores[:, :labels], sight.first)

@@ -1,4 +1,4 @@
-"""The predictions of a trained model of the user's own, weighed by the user's own text."""
+"""Weigh the predictions of the user's own model by the user's text."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class ModelClassifier:
     saved_as: ClassVar[str] = "model"
 
     model: ModelFolder
-    trust: Floats  # (T, K) weights of the model's types
+    trust: Floats  # (T, K) the weights of the model's types
     bias: Floats  # (T,)
 
     def margins(self, sight: TokenSight) -> Margins:
-        """Return each token's margin for each type, (n, T), in log-odds."""
+        """Return the margin of each type for each token, (n, T), as log-odds."""
         if not len(sight.words):
             return np.zeros((0, len(self.bias)))
         odds = odds_of(self.model, sight)
@@ -35,11 +35,11 @@ class ModelClassifier:
         return np.asarray(odds @ self.trust.T + self.bias)
 
     def at(self, folder: str) -> ModelClassifier:
-        """Return the same classifier with its model in another place."""
+        """Return the same classifier with its model in another folder."""
         return replace(self, model=replace(self.model, folder=folder))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the learnt weights, and the model's place and hashes. The model stays in place."""
+        """Return the learned weights, and the model's folder and hashes."""
         names, hashes = zip(*self.model.files, strict=True)
         place = {"folder": np.array(self.model.folder), "model": np.array(self.model.kind)}
         files = {"files": np.array(names), "hashes": np.array(hashes)}
@@ -70,7 +70,7 @@ def odds_of(model: ModelFolder, sight: TokenSight) -> Floats:
 def put_on_tokens(
     pieces: ModelPieces, starts: NDArray[np.intp], ends: NDArray[np.intp], found: Floats
 ) -> None:
-    """Raise each token's log-odds, (n, K), to the highest of the pieces that share a character."""
+    """Raise the log-odds of each token, (n, K), to the maximum of the overlapping pieces."""
     first = np.searchsorted(ends, pieces.starts, side="right")
     met = np.searchsorted(starts, pieces.ends, side="left") - first
     met = np.where(pieces.starts < pieces.ends, np.maximum(met, 0), 0)

@@ -1,4 +1,4 @@
-"""Classifiers that add up the weights of a token's columns, and of the classes before it."""
+"""Classifiers that sum the weights of a token's columns and of the preceding classes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Weights = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class LinearClassifier(BriefRepr):
-    """A sum of weights for each type."""
+    """A linear classifier for each type."""
 
     saved_as: ClassVar[str] = "linear"
 
     weights: Weights  # (columns, T)
-    bias: Weights  # (T,) what every token gets
-    # (window, T, T) what a token gains for each type decided 1, 2, ... tokens before it
+    bias: Weights  # (T,) added to every token
+    # (window, T, T) added for each type that was assigned 1, 2, ... tokens before
     history: Weights
 
     def margins(self, sight: TokenSight) -> Margins:
-        """Return each token's margin for each type, (n, T), decided from left to right."""
+        """Return the margin of each type for each token, (n, T), decided from left to right."""
         return decide_in_order(sight.scores(self.weights) + self.bias, self.history, sight.first)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -48,10 +48,10 @@ class LinearClassifier(BriefRepr):
 def decide_in_order(
     scores: NDArray[np.float32], history: NDArray[np.float32], first: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Return each token's margins, (n, T), given the classes decided before it. Cost: O(n window
-    T).
+    """Return the margins of each token, (n, T), given the classes of the tokens before it.
 
-    A token's class is the type of its highest margin above 0, else harmless.
+    A token's class is the type with the highest positive margin, or else harmless. Cost: O(n window
+    T).
     """
     n, types = scores.shape
     margins = np.zeros((n, types))

@@ -20,37 +20,43 @@ Weights = NDArray[np.float32]
 
 
 NEIGHBOURS = 3
-"""Vectors of a token: of the one before it, its own, of the one after it."""
+"""The vectors for a token: those of the token before it, of itself, and of the token after it."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReaderClassifier(BriefRepr):
-    """A linear head; the reader stays where it is installed."""
+    """A linear head. The reader itself stays in its installation folder."""
 
     saved_as: ClassVar[str] = "read"
 
-    sha256: str  # of the reader's weights
+    sha256: str  # SHA-256 of the reader's weights
     layer: int
-    # mean, spread: (width,) of the vectors learnt from
+    # mean, spread: (width,) of the training vectors
     mean: Weights
     spread: Weights
-    windows: Weights  # (3, width, T) for the token before, the token itself, the token after
+    windows: Weights  # (3, width, T) for the token before, the token itself and the token after
     weights: Weights  # (columns, T)
     bias: Weights  # (T,)
 
     def undo_standardisation(self, mean: Weights, spread: Weights) -> ReaderClassifier:
-        """Return the head for vectors as they come, not standardised."""
+        """Return the head for vectors that are not standardised."""
         return replace(self, mean=mean, spread=spread)
 
     def open_encoder(self) -> TextEncoder:
-        """Open the installed reader; `RequestError` where it is absent, or another one."""
+        """Open the installed reader.
+
+        Raises
+        ------
+        RequestError : the reader is absent, or a different one is installed.
+        """
         return open_reader(self.sha256, self.layer)
 
     def margins(self, sight: TokenSight) -> Margins:
-        """Return each token's margin for each type, (n, T), in log-odds."""
+        """Return the margin of each type for each token, (n, T), as log-odds."""
         found = sight.scores(self.weights).astype(np.float64) + self.bias
         vectors = self.open_encoder().encode(sight.words, sight.gap, sight.first)
-        with threadpool_limits(1):  # each document by itself: the same sums in any company
+        # one document at a time, so that sums do not depend on other documents
+        with threadpool_limits(1):
             for begin, end in pairwise(sight.first.tolist()):
                 own = (vectors[begin:end].astype(np.float32) - self.mean) / self.spread
                 found[begin:end] += score_windows(own, self.windows, np.array([0, end - begin]))
@@ -78,7 +84,8 @@ class ReaderClassifier(BriefRepr):
 def score_windows(dense: Weights, windows: Weights, first: NDArray[np.intp]) -> Weights:
     """Return the scores of vectors and their neighbours, (n, T).
 
-    It is `join_neighbours(dense, first) @ windows` of 3 x width rows, without the joined vectors.
+    The result equals `join_neighbours(dense, first) @ windows` with 3 x width rows, without the
+    joined vectors.
     """
     types = windows.shape[2]
     each = dense @ windows.transpose(1, 0, 2).reshape(dense.shape[1], NEIGHBOURS * types)
@@ -91,7 +98,7 @@ def score_windows(dense: Weights, windows: Weights, first: NDArray[np.intp]) -> 
 
 
 def find_followers(first: NDArray[np.intp], n: int) -> NDArray[np.bool_]:
-    """Return for each token whether a token of the same document precedes it, (n,)."""
+    """Return whether a token of the same document precedes each token, (n,)."""
     found = np.ones(n, dtype=np.bool_)
     begins = first[:-1]
     found[begins[begins < n]] = False

@@ -1,4 +1,4 @@
-"""The classifiers that a kit can hold, by the names that it uses for them."""
+"""The classifiers that a kit can store, by their names in kits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from voile.documents.model.classifiers.classifier import SaveableClassifier, Tok
 
 
 def _find_type(name: str) -> type[SaveableClassifier] | None:
-    """Return the type that a kit calls so, imported only now; None where it knows none."""
+    """Return the type for a name in a kit; None for an unknown name."""
     match name:
         case "chain":
             from voile.documents.model.classifiers.crf import CrfClassifier
@@ -51,14 +51,14 @@ def saved_name(classifier: TokenClassifier) -> str | None:
 
 
 def saved_type(name: str) -> type[SaveableClassifier]:
-    """Return the type of the classifiers that have this name in a kit."""
+    """Return the classifier type for a name in a kit."""
     if (found := _find_type(name)) is None:
         raise DamagedError("a classifier of the kit is of no known kind")
     return found
 
 
 def check_saveable(classifiers: Iterable[TokenClassifier]) -> None:
-    """Refuse classifiers that a kit cannot hold."""
+    """Refuse classifiers that a kit cannot store."""
     for classifier in classifiers:
         if saved_name(classifier) is None:
             raise RequestError(

@@ -1,4 +1,4 @@
-"""The classifier chosen of several, its margins in log-odds."""
+"""The selected classifier of several, with margins as log-odds."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ KINDS: tuple[type[SaveableClassifier], ...] = (
     LinearClassifier,
     EnsembleClassifier,
 )
-"""The learners to choose from that a kit can store, by the numbers that it uses."""
+"""The selectable learners that a kit can store, by their numbers in kits."""
 
 
 @dataclass(frozen=True, eq=False)
 class SelectedClassifier:
-    """The classifier chosen, its margins in log-odds."""
+    """The selected classifier, with margins as log-odds."""
 
-    classifier: TokenClassifier  # which
-    # slope, bias: (T,) from its margins to log-odds
+    classifier: TokenClassifier  # the selected classifier
+    # slope, bias: (T,) convert its margins to log-odds
     slope: NDArray[np.float64]
     bias: NDArray[np.float64]
 
     def margins(self, sight: TokenSight) -> Margins:
-        """Return each token's margin for each type, (n, T), in log-odds."""
+        """Return the margin of each type for each token, (n, T), as log-odds."""
         return np.asarray(self.classifier.margins(sight) * self.slope + self.bias)
 
 

@@ -1,1 +1,1 @@
-"""Committees at work: the tokens that they remove, and the text that is published."""
+"""Run committees: remove tokens, and publish the text."""

@@ -30,14 +30,14 @@ Decision = Literal["cost", "accuracy"]
 
 
 SURE = 2 / 3
-"""Probability above which a token that goes is surely an identifier."""
+"""The probability above which a removed token is surely an identifier."""
 
 
 class DecidedTokens(NamedTuple):
-    """The decision about some tokens: which are removed, and how surely."""
+    """The decisions about some tokens: which are removed, and how certainly."""
 
-    types: Types  # (n,) as which type each is removed, 0 where it stays
-    sure: NDArray[np.bool_]  # (n,) whether it is an identifier at all `SURE`ly, of those that go
+    types: Types  # (n,) the type of each removed token, 0 where it stays
+    sure: NDArray[np.bool_]  # (n,) whether the token is surely an identifier of any type, by `SURE`
 
     @classmethod
     def by_own_rule(cls, margins: Margins) -> DecidedTokens:
@@ -58,28 +58,28 @@ class DecidedTokens(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CommitteeMember(BriefRepr):
-    """One classifier of a committee, and how its margins decide."""
+    """A classifier of a committee, and its rule of decision."""
 
     shows = ("learner",)
 
-    learner: str  # its name
+    learner: str  # the name of the learner
     classifier: TokenClassifier
     calibration: IsotonicCalibration | None
-    # ``cost`` removes where that is worth it by the calibrated probabilities; ``accuracy`` where
-    # the classifier by its own rule says identifier
+    # ``cost`` minimises the expected cost by the calibrated probabilities; ``accuracy`` uses the
+    # classifier's own rule
     decision: Decision
 
     def decide_tokens(
         self, tokens: words.TextTokens, margins: Margins, costs: NDArray[np.float64], left: Bools
     ) -> DecidedTokens:
-        """Decide for each token by its margins; `left` are those not removed before, (n,)."""
+        """Decide for each token by its margins; `left` are the tokens not removed before, (n,)."""
         if self.decision == "accuracy" or self.calibration is None:
             return DecidedTokens.by_own_rule(margins)
         return DecidedTokens.by_cost(tokens, self.calibration.probabilities(margins), costs, left)
 
 
 def types_by_own_rule(margins: Margins) -> Types:
-    """Return the type of the highest margin where that is above 0, else 0; (n,)."""
+    """Return the type of the highest margin if it is positive, else 0; (n,)."""
     best = np.argmax(margins, axis=1)
     highest = margins[np.arange(len(margins)), best]
     return np.where(highest > 0, best + 1, 0).astype(np.int16)
@@ -87,30 +87,33 @@ def types_by_own_rule(margins: Margins) -> Types:
 
 @dataclass(frozen=True, eq=False)
 class TokenCommittee(BriefRepr):
-    """A policy of the wing: the members remove tokens, one after the other."""
+    """A policy for documents: the members remove tokens, one after the other."""
 
-    labels: tuple[str, ...]  # (T,) types of identifiers
-    # (T,) harmless tokens that a missed identifier of each type is worth
+    labels: tuple[str, ...]  # (T,) the types of identifiers
+    # (T,) the cost of a missed identifier of each type, in harmless tokens
     costs: NDArray[np.float64]
     space: FeatureSpace  # the features that all members share
     members: tuple[CommitteeMember, ...]  # in the order of their passes
-    tokeniser: words.Tokeniser | None = None  # what cuts text in the place of voile's rule
-    hinter: words.TokenHinter | None = None  # what says of tokens what was learnt elsewhere
+    tokeniser: words.Tokeniser | None = None  # a tokeniser that replaces voile's rule
+    hinter: words.TokenHinter | None = None  # a source of levels that was trained on other text
 
     def remover(self) -> TokenRemover:
         return TokenRemover(self)
 
     def first(self, members: int) -> TokenCommittee:
-        """Return the committee as it was after so many passes."""
+        """Return the committee after the given number of passes."""
         return replace(self, members=self.members[:members])
 
 
 class TokenRemover:
-    """A committee at work on batches of text; each distinct form is looked at once."""
+    """A committee that processes batches of text, and each distinct form once."""
 
     MOST_FORMS = words.MOST_FORMS
     MOST_BYTES = 2**28
-    """Forms remembered, and memory for what members say of them; beyond it all are forgotten."""
+    """The most forms in memory, and the most memory for the members' tables.
+
+    Beyond it both are cleared.
+    """
 
     def __init__(self, committee: TokenCommittee) -> None:
         self._committee = committee
@@ -131,10 +134,10 @@ class TokenRemover:
     def score_tokens(
         self, texts: Iterable[str | Document], *, unknown: float
     ) -> tuple[words.TextTokens, NDArray[np.float64]]:
-        """Return the tokens, and how likely each identifies, (n,), as the first member has it.
+        """Return the tokens, and the first member's probability that each identifies a person.
 
-        A member without a calibration gives the logistic function of its highest margin; no member
-        at all gives `unknown`.
+        The probability has the shape (n,). For a member without a calibration it is the logistic
+        function of the highest margin. Without members it is `unknown`.
         """
         tokens = self._tokens(texts)
         if not self._committee.members:
@@ -161,7 +164,7 @@ class TokenRemover:
         return words.add_hints(tokens, self._committee.hinter)
 
     def of(self, tokens: words.TextTokens) -> TokenRemovals:
-        """Return the removals of tokens that number their forms as this remover does."""
+        """Return the removals of tokens that use this remover's numbering of forms."""
         types = np.zeros(len(tokens), dtype=np.int16)
         member = np.full(len(tokens), -1, dtype=np.int16)
         sure = np.zeros(len(tokens), dtype=np.bool_)
@@ -178,7 +181,8 @@ class TokenRemover:
         return TokenRemovals(tokens, types, member, sure)
 
     def scorer(self, weights: NDArray[np.float32]) -> TokenScorer:
-        if id(weights) not in self._scorers:  # a scorer holds its weights: no other has their id
+        # a scorer keeps its weights alive, so their id is unique
+        if id(weights) not in self._scorers:
             self._scorers[id(weights)] = TokenScorer(self._extractor, weights)
         return self._scorers[id(weights)]
 
@@ -193,12 +197,12 @@ def check_tagged(documents: Iterable[Document]) -> None:
 
 
 def number_marks(known: words.TokenNumbers, labels: Sequence[str]) -> NDArray[np.int32]:
-    """Number the marks of all types, (T,)."""
+    """Return the numbers of the marks of all types, (T,)."""
     return np.array(known.number(map(mark, labels)), dtype=np.int32)
 
 
 def put_marks(tokens: words.TextTokens, types: Types, marks: NDArray[np.int32]) -> words.TextTokens:
-    """Return the tokens with marks in the place of those that were removed."""
+    """Return the tokens with marks in place of removed tokens."""
     gone = types > 0
     if not gone.any():
         return tokens
@@ -213,14 +217,14 @@ def put_marks(tokens: words.TextTokens, types: Types, marks: NDArray[np.int32]) 
 
 @dataclass(frozen=True, eq=False)
 class CommitteeSight:
-    """A committee's view of the tokens for its classifiers; see `learners.learner.Sight`."""
+    """A committee's view of the tokens for its classifiers; see `TokenSight`."""
 
     features: TokenFeatures
     remover: TokenRemover
 
     @property
     def first(self) -> NDArray[np.intp]:
-        """Where each document's tokens begin, (d + 1,)."""
+        """The first token of each document, (d + 1,)."""
         return self.features.tokens.first
 
     @property
@@ -234,7 +238,7 @@ class CommitteeSight:
 
     @property
     def form(self) -> NDArray[np.int32]:
-        """The forms' numbers, (n,)."""
+        """The numbers of the forms, (n,)."""
         return self.features.tokens.form
 
     @property
@@ -243,5 +247,5 @@ class CommitteeSight:
         return self.features.tokens.gap
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return ``matrix @ weights`` without the matrix."""
+        """Return ``matrix @ weights`` without computing the matrix."""
         return self.remover.scorer(weights)(self.features)

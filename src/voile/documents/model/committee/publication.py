@@ -1,4 +1,4 @@
-"""From a committee's removals to the text that may be published."""
+"""Publish text with the removals of a committee."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BATCH = 256
 def publish_documents(
     remover: TokenRemover, documents: Iterable[Document], put: RemovalReplacer
 ) -> Iterator[PublishedDocument]:
-    """Yield each document as published, in order; memory follows the batch."""
+    """Yield each published document in order. Memory: one batch."""
     waiting: list[Document] = []
     for document in documents:
         waiting.append(document)
@@ -40,7 +40,7 @@ def _publish_documents(
 
 
 def removals_by_text(remover: TokenRemover, removed: TokenRemovals) -> Iterator[list[TextRemoval]]:
-    """Yield for each text a committee's removals, a token each."""
+    """Yield a committee's removals for each text, with one removal for each token."""
     tokens, labels = removed.tokens, remover.labels
     passes = [(RemovalReason("pass", name, n),) for n, name in enumerate(remover.learners, 1)]
     gone = np.flatnonzero(removed.type)

@@ -14,7 +14,7 @@ Types = NDArray[np.int16]
 
 @dataclass(frozen=True, eq=False)
 class TokenRemovals:
-    tokens: words.TextTokens  # of the texts as they came
-    type: Types  # (n,) as which type each token is removed, from 1; 0 where it stays
-    member: NDArray[np.int16]  # (n,) who removed it, from 0; -1 where it stays
-    sure: NDArray[np.bool_]  # (n,) which of those removed are surely identifiers
+    tokens: words.TextTokens  # the tokens of the original texts
+    type: Types  # (n,) the type of each removed token, from 1; 0 where it stays
+    member: NDArray[np.int16]  # (n,) the member that removed the token, from 0; -1 where it stays
+    sure: NDArray[np.bool_]  # (n,) which removed tokens are surely identifiers

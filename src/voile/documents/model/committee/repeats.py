@@ -1,4 +1,4 @@
-"""Further mentions of a removed name in the same document."""
+"""Find further mentions of a removed name in the same document."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from voile.documents.words.tokens import NOWHERE, SIGNS, TextTokens, TokenNumber
 
 REPEAT = (RemovalReason("repeat"),)
 SHORT, LONG, LONGEST = 2, 6, 64
-"""Letters of a short name, and of one that is known with a letter wrong: a longer is no name."""
+"""The letters of a short name, of a name that may have a typo, and of the longest name."""
 _APART = re.compile(rf"(?:[\d_]|[^\w{SIGNS}])+")
 
 
 class NameWords:
-    """The words of forms that may repeat a name; each form is looked at once."""
+    """The words of forms that may repeat a name. Each form is processed once."""
 
     def __init__(self) -> None:
         self._begin(TokenNumbers())
@@ -35,12 +35,12 @@ class NameWords:
         self._known, self._seen, self._words = known, 0, TokenNumbers()
         self._form = np.zeros(0, dtype=np.intp)
         self._word = np.zeros(0, dtype=np.intp)
-        # (forms,) which may be a long name with a letter wrong, and which an initial
+        # (forms,) whether the form may be a long name with a typo, and whether it is an initial
         self.long = np.zeros(0, dtype=np.bool_)
         self.single = np.zeros(0, dtype=np.bool_)
 
     def look(self, known: TokenNumbers) -> None:
-        """Look at the forms that are new; forget those of other numbers."""
+        """Process the new forms, and forget the forms of another numbering."""
         if known is not self._known:
             self._begin(known)
         new = known.since(self._seen)
@@ -56,7 +56,7 @@ class NameWords:
         self._seen += len(new)
 
     def among(self, wanted: Iterable[str]) -> NDArray[np.bool_]:
-        """Return which forms have one of these words, (forms,)."""
+        """Return which forms contain one of these words, as a mask (forms,)."""
         asked = np.zeros(len(self._words) + 1, dtype=np.bool_)
         asked[[self._words.find(word) for word in wanted]] = True
         asked[NOWHERE] = False
@@ -68,12 +68,13 @@ class NameWords:
 def find_mentions(
     removed: TokenRemovals, names: NDArray[np.bool_], seen: NameWords | None = None
 ) -> NDArray[np.int16]:
-    """Return as which type of name each further mention is found, (n,), 0 of all other tokens.
+    """Return the type of name of each further mention, (n,), 0 for all other tokens.
 
     A mention is a token with a word that was surely removed as a name elsewhere in its document.
-    Both must be written as names (see `_names_in`), apart from case and accents. A name of `LONG`
-    letters or more may differ in one: added, left out, another, or changed with the next. An
-    initial of such a name next to a mention is one too. `names` lists which types are names.
+    Both must be written as names (see `_names_in`), and are compared without case and accents. A
+    name of `LONG` letters or more may have one typo: an added, missing or other letter, or two
+    letters swapped. An initial of such a name next to a mention is also a mention. `names` is a
+    mask of the types that are names.
     """
     seen = NameWords() if seen is None else seen
     seen.look(removed.tokens.known)
@@ -87,7 +88,7 @@ def find_mentions(
 
 
 Gone = Mapping[int, Mapping[str, int]]
-"""Document -> word of a name that surely goes from it -> the type that it goes as."""
+"""Document -> word of a surely removed name -> the type of its removal."""
 
 
 def _words_of_names(removed: TokenRemovals, names: NDArray[np.bool_]) -> Gone:
@@ -138,12 +139,15 @@ def _may_be_misspelt(name: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def _drop_letters(word: str) -> frozenset[str]:
-    """Return a word, and it without each of its letters: words of one edit share some of these."""
+    """Return a word, and the word without each of its letters.
+
+    Words with one edit between them share some of these.
+    """
     return frozenset([word, *(word[:x] + word[x + 1 :] for x in range(len(word)))])
 
 
 def _misspelt(names: Sequence[str], long: Sequence[str], known: Mapping[str, int]) -> int:
-    """Return the type of the first long known name of which one differs in a letter, else 0."""
+    """Return the type of the first long known name that differs from a name by one edit, else 0."""
     for other in long:
         for word in names:
             if DamerauLevenshtein.distance(word, other, score_cutoff=1) <= 1:
@@ -171,15 +175,15 @@ def _add_initials(
 
 @lru_cache(maxsize=1 << 16)
 def _names_in(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return a token's words that are names if it was removed, and if it was left.
+    """Return the words of a token that count as names if it was removed, and if it was left.
 
     A word is a run of letters: Ruiz in Ruiz_2020. A name is one of these:
 
     - a word of three letters or more with a capital, compared without case and accents;
-    - a capital and a small letter, such as Wu, compared as it is;
+    - a capital and a lower-case letter, such as Wu, compared unchanged;
     - three letters of a script without capitals, or two ideographs.
 
-    Words joined to another need no capital if they were left.
+    Words that are joined to others need no capital if the token was left.
     """
     words = [] if is_mark(form) else [word for word in _APART.split(form) if word]
     named = [name for word in words if (name := _name_of(word))]
@@ -190,7 +194,7 @@ def _names_in(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _name_of(word: str) -> str:
-    """Return a word as it is compared if it is written as a name, else ""."""
+    """Return the comparison form of a word that is written as a name, else ""."""
     small = word.lower()
     if small == word.upper():
         wide = east_asian_width(word[0]) == "W"
@@ -201,7 +205,7 @@ def _name_of(word: str) -> str:
 
 
 def _is_word(tokens: TextTokens, forms: Sequence[str], at: int, short: str) -> bool:
-    """Return whether the document of a token has a short name in small letters: Do, An."""
+    """Return whether a token's document contains a short name in lower case: Do, An."""
     small, number = short.lower(), int(tokens.document[at])
     here = tokens.form[slice(*tokens.first[number : number + 2])]
     return small != short and any(forms[n] == small for n in here.tolist())

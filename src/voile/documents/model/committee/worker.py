@@ -1,4 +1,4 @@
-"""A policy at work: the committee, patterns, lists, repeats, and the replacements."""
+"""Apply a policy: the committee, patterns, lists, repeats, and the replacements."""
 
 from __future__ import annotations
 
@@ -29,17 +29,20 @@ from voile.documents.text.document import Document, in_parts
 from voile.documents.words.decoder import unit_places
 
 Proposing = Callable[[Sequence[Document]], list[list[TextRemoval]]]
-"""Find the removals by the documents' subjects: one list a document, in its order and apart."""
+"""A function that finds removals by the documents' subjects.
+
+It returns one list for each document, ordered and disjoint.
+"""
 
 
 @dataclass(frozen=True)
 class JoinedProposals:
-    """Proposes the finds of several; if they overlap, the first one's type counts."""
+    """A combination of several finders. If finds overlap, the type of the first finder is used."""
 
     several: Sequence[Proposing]
 
     def __call__(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Find the removals of each document, in order and apart."""
+        """Find the removals of each document, ordered and disjoint."""
         texts = [one.text for one in documents]
         found = (one(documents) for one in self.several)
         return [settle_spans(*own) for own in zip(texts, *found, strict=True)]
@@ -51,24 +54,24 @@ class RemovalRecipe:
 
     committee: TokenCommittee  # the policy
     finders: tuple[PatternFinder, ...]  # patterns and deny-lists
-    allow: PhraseList | None  # phrases that stay whatever finds them; None for none
-    # types of which every mention is removed where one was, in the same document
+    allow: PhraseList | None  # phrases that are never removed; None for none
+    # the types for which all mentions in a document are removed if one is
     names: frozenset[str]
-    put: RemovalReplacer  # what comes instead
-    known: Proposing | None = None  # finds what is known of each document's people
-    rules: Proposing | None = None  # finds dates, numbers and the like by their form
+    put: RemovalReplacer  # the replacer
+    known: Proposing | None = None  # finds the known values of each document's people
+    rules: Proposing | None = None  # finds dates, numbers and similar identifiers by their form
 
 
 @dataclass(frozen=True)
 class DocumentFailure:
-    """Why a document could not be worked on, in words that hold nothing of it."""
+    """The reason why a document failed, without any text of the document."""
 
     why: str
-    is_expected: bool  # of this document alone; else the program fails, or a model
+    is_expected: bool  # whether the cause is this document; if not, the program or a model fails
 
     @classmethod
     def of(cls, error: Exception) -> DocumentFailure:
-        """Name the error, and its place in the program."""
+        """Describe the error, and its place in the program."""
         if isinstance(error, VoileError):
             return cls(str(error), is_expected=False)
         frames = extract_tb(error.__traceback__)
@@ -85,7 +88,7 @@ Done = PublishedDocument | DocumentFailure
 
 
 class DocumentWorker:
-    """Puts documents through a recipe."""
+    """A worker that applies a recipe to documents."""
 
     def __init__(self, recipe: RemovalRecipe) -> None:
         self.recipe = recipe
@@ -96,13 +99,13 @@ class DocumentWorker:
         self._checked = frozenset(one.by for one in self._patterns if one.checked)
 
     def __call__(self, documents: Sequence[Document]) -> list[PublishedDocument | None]:
-        """Return each document as published, None where one fails by itself."""
+        """Return each published document, or None if the document fails."""
         return [
             None if isinstance(one, DocumentFailure) else one for one in self.attempts(documents)
         ]
 
     def attempts(self, documents: Sequence[Document]) -> list[Done]:
-        """Return each document as published, or why it is not."""
+        """Return each published document, or the reason why it failed."""
         return [one for part in in_parts(documents) for one in self._try_documents(part)]
 
     def _try_documents(self, documents: Sequence[Document]) -> list[Done]:
@@ -148,8 +151,10 @@ class DocumentWorker:
         own: Sequence[TextRemoval],
         again: Sequence[TextRemoval],
     ) -> list[TextRemoval]:
-        """Settle spans. Lookup values come first, then checked patterns, patterns and rules, which
-        find whole numbers and dates, then the committee's tokens, repeats and lists.
+        """Combine the spans of all finders by their priority.
+
+        Known values come first, and then checked patterns. Patterns and rules follow, since they
+        find whole numbers and dates. The committee's tokens, repeats and lists are last.
         """
         found = find(text, self._patterns) if self._patterns else []
         listed = find(text, self._lists) if self._lists else []

@@ -1,1 +1,1 @@
-"""Proposals of identifiers before anybody has marked any."""
+"""Propose identifiers before any text is annotated."""

@@ -1,1 +1,1 @@
-"""Trained models of the user's own, in folders of this machine."""
+"""Trained models of the user, in local folders."""

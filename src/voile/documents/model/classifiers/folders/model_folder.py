@@ -1,6 +1,6 @@
-"""A trained model of the user's own, in a folder of this machine: where, of what kind, which files.
+"""Locate a trained model in a local folder: its kind and its files.
 
-Nothing is fetched, copied or unpickled, and no code of the folder runs; see `onnx_folder` and
+Nothing is downloaded, copied or unpickled, and no code of the folder runs; see `onnx_folder` and
 `spacy_folder`.
 """
 
@@ -26,22 +26,27 @@ _PARTS: dict[str, Part] = {
     "vocab": "tokenizer",
 }
 PATTERNS = ".jsonl"
-"""How the file of a spaCy ruler ends: phrases that somebody wrote down, perhaps of few people."""
+"""The suffix of a spaCy ruler's file. Its phrases may be about only a few people."""
 
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """A model by its place and content. A kit stores this, and no weight of the model."""
+    """A model, identified by its folder and contents.
+
+    A kit stores this, and no weights of the model.
+    """
 
     folder: str
     kind: Kind
-    files: tuple[tuple[str, str], ...]  # the name of each that is used, and its SHA-256
+    files: tuple[tuple[str, str], ...]  # the name and the SHA-256 of each used file
 
     @classmethod
     def of(cls, folder: str) -> ModelFolder:
-        """Look at a folder.
+        """Inspect a folder.
 
-        Raises RequestError: there is none, or none of a kind that is read.
+        Raises
+        ------
+        RequestError : the folder does not exist, or contains no model of a supported kind.
         """
         place = Path(folder)
         if not place.is_dir():
@@ -62,7 +67,7 @@ class ModelFolder:
         return sorted((_part_of(name), name, sha256) for name, sha256 in self.files)
 
     def check(self) -> None:
-        """Refuse a folder whose files are not the ones that these were."""
+        """Refuse a folder if its files have changed."""
         now = dict(ModelFolder.of(self.folder).files)
         was = dict(self.files)
         other = sorted(name for name in now.keys() | was.keys() if now.get(name) != was.get(name))
@@ -85,7 +90,7 @@ def open_reader(model: ModelFolder) -> ModelReader:
 
 
 class _RememberingReader:
-    """A model that remembers its answers: a loop shows it the same text in each fold and pass."""
+    """A model with a cache, since a loop processes the same text in each fold and pass."""
 
     MOST_BYTES = 2**27
 
@@ -122,7 +127,6 @@ def _part_of(file: str) -> Part:
 
 
 def _files_of(kind: Kind, folder: Path) -> list[str]:
-    """Return the names of the model's files in its folder."""
     if kind == "onnx":
         from voile.documents.model.classifiers.folders.onnx_folder import files_of
     else:
@@ -131,7 +135,6 @@ def _files_of(kind: Kind, folder: Path) -> list[str]:
 
 
 def _open_folder(kind: Kind, folder: Path) -> ModelReader:
-    """Open the model in a folder."""
     if kind == "onnx":
         from voile.documents.model.classifiers.folders.onnx_folder import open_folder as open_onnx
 

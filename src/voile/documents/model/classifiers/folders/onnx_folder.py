@@ -1,7 +1,7 @@
-"""Token classifiers of Hugging Face's form: model.onnx, tokenizer.json and config.json.
+"""Run token classifiers in Hugging Face's format: model.onnx, tokenizer.json and config.json.
 
-Run by ONNX Runtime and `tokenizers` (the extra `onnx`). Both read data and run no code of the
-folder; no other file of it is opened.
+ONNX Runtime and `tokenizers` (the extra `onnx`) run them. Both read data and run no code of the
+folder. No other file of the folder is opened.
 """
 
 from __future__ import annotations
@@ -25,31 +25,33 @@ from voile.documents.reader.windows import place_windows
 
 MODEL, TOKENIZER, CONFIG = MARKS["onnx"], "tokenizer.json", "config.json"
 WINDOW = 512
-"""Word pieces that a model sees at once; neighbouring windows share a quarter."""
+"""The most word pieces that a model sees at once; neighbouring windows share a quarter."""
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 OUTPUT = "logits"
 NUMBERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 SHIFTED = frozenset({"camembert", "roberta", "xlm-roberta"})
-"""Kinds of models whose first place is numbered pad_token_id + 1."""
+"""The kinds of models with pad_token_id + 1 as their first position."""
 PLACE_IN_NAME = re.compile(r"[BIELSU][-_](?=.)")
 NONE = "O"
 
 
 def files_of(folder: Path) -> list[str]:
-    """Name the files that are used."""
+    """Return the names of the used files."""
     return [CONFIG, MODEL, TOKENIZER, *outside_files(folder / MODEL)]
 
 
 def open_folder(folder: Path) -> OnnxReader:
     """Open a model.
 
-    Raises RequestError: a file is absent or of the wrong form, or a library is not installed.
+    Raises
+    ------
+    RequestError : a file is absent or has the wrong form, or a library is not installed.
     """
     runtime, tokenizers = library("onnxruntime", "onnx"), library("tokenizers", "onnx")
     labels, window = _read_config(folder / CONFIG)
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
-    except Exception:  # the library raises no narrower one
+    except Exception:  # the library raises no narrower exception
         raise RequestError("this is not a tokenizer", where=str(folder / TOKENIZER)) from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -60,22 +62,22 @@ def open_folder(folder: Path) -> OnnxReader:
             "ONNX Runtime cannot open this model", where=str(folder / MODEL)
         ) from None
     reader = OnnxReader(session, tokenizer, labels, window, str(folder))
-    reader.read_text("A")  # a model of another task is refused before any text is read
+    reader.read_text("A")  # refuse a model of another task before any text is read
     return reader
 
 
 def _session(runtime: Any, model: Path) -> Any:
-    """Open a model for one thread of the processor, so that the same text has the same numbers."""
+    """Open a model on one thread, so that the same text gives the same numbers."""
     runtime.disable_telemetry_events()
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.use_deterministic_compute = True
-    options.log_severity_level = 4  # what it logs may hold what it reads
+    options.log_severity_level = 4  # its log may contain its input
     return runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
 
 
 def _read_config(path: Path) -> tuple[tuple[str, ...], int]:
-    """Return the labels by their numbers, and how many pieces fit."""
+    """Return the labels in the order of their numbers, and the size of a window."""
     try:
         config = json.loads(path.read_bytes())
         names = {int(number): str(label) for number, label in config["id2label"].items()}
@@ -99,16 +101,16 @@ def _read_config(path: Path) -> tuple[tuple[str, ...], int]:
 
 @dataclass(frozen=True, eq=False)
 class OnnxReader:
-    # session, tokenizer: of the libraries
+    # session, tokenizer: objects of the libraries
     session: Any
     tokenizer: Any
-    labels: tuple[str, ...]  # of the model, by their numbers
-    window: int  # pieces at once, with those that begin and end a text
+    labels: tuple[str, ...]  # the labels of the model, in the order of their numbers
+    window: int  # the pieces in a window, including those that begin and end a text
     folder: str
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The labels without B- or I-, each once."""
+        """The distinct labels without B- or I-."""
         bare = (PLACE_IN_NAME.sub("", label, count=1) for label in self.labels if label != NONE)
         return tuple(dict.fromkeys(bare))
 
@@ -129,11 +131,11 @@ class OnnxReader:
     def _encode_text(self, text: str, *, special: bool) -> Any:
         try:
             return self.tokenizer.encode(text, add_special_tokens=special)
-        except Exception:  # what the library says may hold what it was given
+        except Exception:  # the message of the library may contain its input
             raise self._misfit("the tokenizer cannot be run on text") from None
 
     def _around(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the pieces that stand before and after any text."""
+        """Return the special pieces before and after any text."""
         found = self._encode_text("A", special=True)
         numbers = np.array(found.ids, dtype=np.int64)
         special = np.array(found.special_tokens_mask, dtype=np.bool_)
@@ -143,17 +145,17 @@ class OnnxReader:
         return numbers[: own[0]], numbers[own[-1] + 1 :]
 
     def _fold(self) -> NDArray[np.float64]:
-        """Return which type each label is of, (labels, K) of 0 and 1."""
+        """Return the type of each label, a 0/1 matrix of (labels, K)."""
         bare = np.array([PLACE_IN_NAME.sub("", label, count=1) for label in self.labels])
         return np.asarray(bare[:, None] == np.array(self.types), dtype=np.float64)
 
     def _run(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return each piece's chances of each label."""
+        """Return the probability of each label for each piece."""
         try:
             scores = self._scores(self._build_inputs(numbers)).astype(np.float64)
         except RequestError:
             raise
-        except Exception:  # what ONNX Runtime says may hold what it was given
+        except Exception:  # the message of ONNX Runtime may contain its input
             raise self._misfit("the model cannot be run on text") from None
         if scores.shape != (1, len(numbers), len(self.labels)):
             raise self._misfit("the model does not give a number for each word piece and label")

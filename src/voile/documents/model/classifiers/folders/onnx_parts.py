@@ -1,6 +1,6 @@
-"""Which other files an ONNX model reads its weights from: a walk through its bytes, loading none.
+"""Find the external weight files of an ONNX model by scanning its bytes, without loading a file.
 
-A tensor may lie outside of the model's file, at a place that the model names.
+A tensor may be stored outside the model's file, in a file that the model names.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ MESSAGES: Mapping[str, Mapping[int, str]] = {
     "sparse": {1: "tensor", 2: "tensor"},
     "tensor": {13: "entry"},
 }
-"""The messages of ONNX's protocol buffers that lead to tensors, and by which of their fields."""
+"""The messages of ONNX's protocol buffers that lead to tensors, by the fields that contain them."""
 KEY, VALUE = 1, 2
 VARINT, EIGHT, SIZED, FOUR = 0, 1, 2, 5
 
 
 def outside_files(model: Path) -> list[str]:
-    """Return the files next to a model that contain its weights, by their names in its folder.
+    """Return the names of the files next to a model that contain its weights.
 
-    Raises RequestError: it is not an ONNX model, or names a file outside of its folder.
+    Raises
+    ------
+    RequestError : the file is not an ONNX model, or it refers to a file outside its folder.
     """
     try:
         with model.open("rb") as file:
@@ -69,7 +71,7 @@ def _places(message: memoryview, kind: str) -> Iterator[memoryview]:
 
 
 def _fields(message: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Yield the number and the content of each field that has a size."""
+    """Yield the number and the content of each length-delimited field."""
     at, end = 0, len(message)
     while at < end:
         key, at = _varint(message, at)

@@ -1,10 +1,9 @@
-"""spaCy pipelines that find entities, from a folder (the extra `spacy`).
+"""Load spaCy pipelines that find entities from a folder (the extra `spacy`).
 
 spaCy loads only data: JSON, msgpack and NumPy arrays without pickles. But a pipeline's config.cfg
-lists functions to call, components that any installed package makes, and other pipelines to import.
-So voile checks it before spaCy makes anything of it. voile loads only spaCy's own components, and
-only those needed to find entities. It leaves out spaCy's components of other kinds, and refuses all
-else.
+lists functions to call, components of any installed package, and other pipelines to import. So
+voile checks it before spaCy uses it. voile loads only spaCy's own components, and only those needed
+to find entities. It skips spaCy's components of other kinds, and refuses any other content.
 """
 
 from __future__ import annotations
@@ -36,21 +35,21 @@ LEFT_OUT = frozenset(
         "trainable_lemmatizer",
     }
 )
-"""Components by the factories that make them; no other is accepted."""
+"""Components by their factories; all others are refused."""
 FUNCTIONS = re.compile(
     r"spacy\.(CharacterEmbed|HashEmbedCNN|MaxoutWindowEncoder|MishWindowEncoder|MultiHashEmbed"
     r"|Tok2Vec|Tok2VecListener|TransitionBasedParser|Tokenizer|Vectors|levenshtein_compare"
     r"|[a-z_]+_filter|[a-z_]+_scorer)\.v[0-9]+"
 )
-"""Functions that a configuration may call: they build networks, tokenisers and rules."""
+"""The functions that a configuration may call: they build networks, tokenisers and rules."""
 LANGUAGE = re.compile(r"[a-z]{2,3}")
 OTHER_FILES = ("meta.json", "tokenizer", "vocab")
 CHUNK = re.compile(r".{1,50000}(?!\S)|.{1,50000}", re.DOTALL)
-"""Text that a pipeline reads at once."""
+"""The text that a pipeline reads at once."""
 
 
 def files_of(folder: Path) -> list[str]:
-    """Name the files that are used."""
+    """Return the names of the used files."""
     _, loaded, _ = _checked_config(folder)
     places = (folder / name for name in (CONFIG, *OTHER_FILES, *loaded))
     found = chain.from_iterable([one, *one.rglob("*")] for one in places)
@@ -60,8 +59,10 @@ def files_of(folder: Path) -> list[str]:
 def open_folder(folder: Path) -> SpacyReader:
     """Load a pipeline.
 
-    Raises RequestError: the folder is no pipeline, or has parts that are not spaCy's own, which the
-    error lists. Or spaCy is not installed.
+    Raises
+    ------
+    RequestError : the folder contains no pipeline, or the pipeline has foreign parts, which the
+    error lists. Also raised if spaCy is not installed.
     """
     config, loaded, left_out = _checked_config(folder)
     util = library("spacy", "spacy").util
@@ -84,9 +85,9 @@ def _labels(component: Any) -> tuple[str, ...]:
 
 
 def _checked_config(folder: Path) -> tuple[Any, list[str], list[str]]:
-    """Return a configuration that calls spaCy's own alone, and the components loaded and left out.
+    """Return a configuration of only spaCy's own code, and the loaded and skipped components.
 
-    The checked configuration is the loaded one: all variables are put in first.
+    All variables are substituted before the check, so the checked configuration is the loaded one.
     """
     util = library("spacy", "spacy").util
     try:
@@ -111,7 +112,7 @@ def _checked_config(folder: Path) -> tuple[Any, list[str], list[str]]:
 
 
 def _functions(part: Any) -> Iterator[Any]:
-    """Yield the functions that a part of a configuration names."""
+    """Yield the functions that a part of a configuration refers to."""
     if isinstance(part, Mapping):
         for key, value in part.items():
             if str(key).startswith("@"):
@@ -131,20 +132,22 @@ def _refuse_pipeline(folder: Path, why: str) -> RequestError:
 
 @dataclass(frozen=True, eq=False)
 class SpacyReader:
-    """A pipeline. It gives no chances: it is sure of its entities, and that all else is none."""
+    """A pipeline.
+
+    It gives no probabilities: its entities have the highest odds, all other text the lowest.
+    """
 
     nlp: Any
     types: tuple[str, ...]
 
     def read_text(self, text: str) -> ModelPieces:
-        """Return the entities."""
         try:
             found = [
                 (one.start_char + part.start(), one.end_char + part.start(), one.label_)
                 for part in CHUNK.finditer(text)
                 for one in self.nlp(part[0]).ents
             ]
-        except Exception:  # what spaCy says may hold what it was given
+        except Exception:  # the message of spaCy may contain its input
             raise RequestError("the spaCy pipeline cannot be run on text") from None
         starts, ends, labels = zip(*found, strict=True) if found else ((), (), ())
         is_type = np.array(labels, dtype=object)[:, None] == np.array(self.types, dtype=object)

@@ -1,1 +1,1 @@
-"""Values of columns next to the notes: names, numbers, days, places, in all their forms."""
+"""Find values of columns next to the notes: names, numbers, days and places, in all their forms."""

@@ -1,4 +1,4 @@
-"""The known values of a table's cells, as rows of one table of their own."""
+"""Collect the known values of a table's cells as rows of one table."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from voile.documents.words.normalisation import normalise
 
 SCHEMA = pa.schema(
     [
-        ("subject", pa.string()),  # whose value it is; null: of people known to every document
-        ("number", pa.int64()),  # of the row it is of: names of one row are one person's
+        # the subject of the value; null for people known to every document
+        ("subject", pa.string()),
+        ("number", pa.int64()),  # the number of the row; names in one row belong to one person
         ("column", pa.string()),
         ("kind", pa.string()),
         ("value", pa.string()),
     ]
 )
 LONGEST = 200
-"""The most characters between semicolons: a longer cell is a text that no note would repeat."""
+"""The most characters between separators. A longer cell is a text that no note would repeat."""
 _LISTED = re.compile(r"[;|]")
 _SEVERAL = re.compile(r"\s*[;|\n]\s*")
 _BLANKS = re.compile(r"\s+")
 _WHOLE = re.compile(r"(\d+)\.0")
-"""A whole number with a point, as a column with gaps is written by much software."""
+"""A whole number with a decimal point, which many programs write for a column with gaps."""
 
 
 def read_values(
@@ -40,12 +41,13 @@ def read_values(
     numbers: Iterator[int],
     called: Mapping[str, str],
 ) -> Iterator[pa.RecordBatch]:
-    """Stream the values of the columns that have a kind, each once a row; none of null subjects.
+    """Stream the values of the columns that have a kind, without rows of null subjects.
 
     Parameters
     ----------
     by : the column with the subject of each row. None for people known to every document.
-    numbers : of rows. called : the name of a column in reasons, if it is not the column's own.
+    numbers : the numbers of the rows.
+    called : the names of columns in reasons, if they differ from the columns' own names.
     """
     for batch in source.batches(dict.fromkeys([*([by] if by else []), *kinds])):
         whose = batch.column(by).to_pylist() if by else None
@@ -64,13 +66,13 @@ def read_values(
 
 
 def _list_forms(kind: str, cell: object) -> Iterable[str]:
-    """Yield the values of a cell; days as 19631003, in either order if the order is unknown."""
+    """Yield the values of a cell; days as 19631003, in both orders if the order is unknown."""
     for text in texts_of(cell):
         yield from sorted(map(str, read_days(text))) if kind == "date" else [text]
 
 
 def subject_of(cell: object) -> str | None:
-    """Write what links a row to its notes as documents write their subject.
+    """Return the subject of a row in the form in which documents contain it.
 
     >>> subject_of(501.0), subject_of(" 501 "), subject_of("501.0"), subject_of(None)
     ('501', '501', '501', None)
@@ -83,7 +85,7 @@ def subject_of(cell: object) -> str | None:
 
 
 def texts_of(cell: object) -> list[str]:
-    """Return the values of a cell as text; none of an empty cell, a placeholder, a long text.
+    """Return the values of a cell as text; none for an empty cell, a placeholder or a long text.
 
     >>> texts_of("ann@b.org; ann@c.org"), texts_of("N/A"), texts_of(dt.date(1963, 10, 10))
     (['ann@b.org', 'ann@c.org'], [], ['1963-10-10'])

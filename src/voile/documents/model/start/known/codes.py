@@ -1,4 +1,4 @@
-"""Known numbers and codes, however their groups are separated, with or without leading zeros."""
+"""Find known numbers and codes with any separators, with or without leading zeros."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from voile.documents.model.start.known.parts import TokenParts, code_of
 from voile.documents.patterns.phones import CALLING_CODE
 
 SHORTEST = 3
-"""The fewest characters of a code, without leading zeros: a shorter one is in every note."""
+"""The fewest characters of a code, without leading zeros. A shorter code occurs in every note."""
 SURE = 5
-"""Characters of a code that is no other number by accident."""
-PARTS = 8  # that a code may be in
+"""The characters of a code that cannot be another number by chance."""
+PARTS = 8  # the most parts of a code
 _EXTENSION = re.compile(r"\s*(?:x|ext\.?|extension)\s*\d+$", re.IGNORECASE)
 _ABROAD = re.compile(r"\+|00")
 _PREFIX = re.compile(r"[A-Z]+(?=\d{5,}$)")
 _CALLING = re.compile(r"(?:\(?(?:\+|\b00)\d{1,3}\)?[ .-]?|\+)?\(?\Z")
 _CALLING_LONGEST = 10
-_NATIONAL, _LOCAL = 10, 7  # digits of a number in North America
+_NATIONAL, _LOCAL = 10, 7  # digits of a telephone number in North America
 _LEAST_PHONE = 6
 
 
@@ -49,7 +49,7 @@ def _phone(value: str) -> Iterator[str]:
     if _ABROAD.match(value.lstrip("( ")) and (code := CALLING_CODE.match(digits.lstrip("0"))):
         numbers.add(digits.lstrip("0")[code.end() :].lstrip("0"))
     elif len(digits) > _NATIONAL and (code := CALLING_CODE.match(digits)):
-        numbers.add(digits[code.end() :].lstrip("0"))  # a number in a table has no +
+        numbers.add(digits[code.end() :].lstrip("0"))  # numbers in tables often lack the +
     numbers |= {one[-_LOCAL:].lstrip("0") for one in numbers if len(one) == _NATIONAL}
     yield from (one for one in numbers if len(one) >= _LEAST_PHONE)
 
@@ -73,7 +73,7 @@ def find_codes(
 
 
 def with_calling_code(text: str, start: int, end: int) -> int:
-    """Return where a telephone number begins with the calling code and the bracket before it."""
+    """Return the start of a telephone number, including a calling code and a bracket before it."""
     opening = _CALLING.search(text, max(0, start - _CALLING_LONGEST), start)
     if opening is None or (opening.group() == "(" and ")" not in text[start:end]):
         return start

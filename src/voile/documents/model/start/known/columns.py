@@ -1,4 +1,4 @@
-"""The kind of known value in each column of a table, by its name and its values."""
+"""Determine the kind of known value in each column of a table, by its name and its values."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from voile.documents.patterns import PATTERNS
 Kind = Literal["name", "date", "phone", "email", "id", "address", "place", "organisation"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 NOTHING = "none"
-"""The user's name for the kind of a column that is not looked for."""
+"""The kind that the user gives a column to exclude it."""
 
-LOOKED_AT = 500  # values of a column
-MOSTLY = 0.5  # of them
-NAMED = 0.3  # of them: the shipped lists hold the commonest names alone
-_DISTINCT = 0.9  # of them: what is a number of its own in each row
-_FEW = 10  # values, of which that can be said
+LOOKED_AT = 500  # the most values of a column to inspect
+MOSTLY = 0.5  # the share of them for most decisions
+NAMED = 0.3  # the share of them for names, since the shipped lists contain only common names
+_DISTINCT = 0.9  # the share of distinct values in a column of identifiers
+_FEW = 10  # the fewest values for this rule
 _LONG_CODE = 6  # digits
 _NUMBERS = ("iban", "card", "ssn", "dni")
 _BY_WORDS: tuple[tuple[str, Kind], ...] = (
@@ -40,18 +40,18 @@ _BY_WORDS: tuple[tuple[str, Kind], ...] = (
     ("staff", "name"),
     ("name", "name"),
 )
-"""Meanings of the glossary, in the order in which they decide: a hospital's name is no person's."""
+"""Meanings of the glossary, by priority: the name of a hospital is not a person's name."""
 _LETTERED, _NUMBERED = ("name", "organisation"), ("phone",)
 
 
 def column_kinds(source: Source, by: str | None, said: Mapping[str, str]) -> dict[str, Kind]:
-    """Return the kind of each column that has one; `said` is the user's own word.
+    """Return the kind of each column that has one; `said` contains the user's own kinds.
 
-    The column that links rows to notes is one of them: a record number may stand in a note.
+    This includes the column that links rows to notes, since a note may contain a record number.
 
     Raises
     ------
-    RequestError : a kind or a column that there is not; no column has a kind.
+    RequestError : a kind or a column does not exist, or no column has a kind.
     """
     for column, kind in said.items():
         if column in source.columns and kind not in (*KINDS, NOTHING):
@@ -82,7 +82,7 @@ def column_kinds(source: Source, by: str | None, said: Mapping[str, str]) -> dic
 
 
 def columns_left_out(source: Source, by: str | None, said: Mapping[str, str]) -> list[str]:
-    """Return the columns with no values to look for, although no option excludes them.
+    """Return the columns without values to look for that no option excludes.
 
     >>> from voile.data import open_source
     >>> columns_left_out(open_source({"born": ["1963-10-10"], "sex": ["f"]}), None, {})
@@ -93,7 +93,7 @@ def columns_left_out(source: Source, by: str | None, said: Mapping[str, str]) ->
 
 
 def kind_of_column(name: str, cells: pa.Array) -> Kind | None:
-    """Return the kind that a column's values have by their form, else by the column's name.
+    """Return the kind of a column by the form of its values, or else by its name.
 
     >>> kind_of_column("born", pa.array(["1963-10-10", "1971-02-03"]))
     'date'
@@ -120,7 +120,7 @@ def kind_of_column(name: str, cells: pa.Array) -> Kind | None:
 
 
 def _is_measured(cells: pa.Array) -> bool:
-    """Return whether a column has fractions. A column of whole numbers with gaps may be a float."""
+    """Return whether a column has fractions. Whole numbers with gaps may also be floats."""
     floats = cells.to_pylist() if pa.types.is_floating(cells.type) else []
     return any(one is not None and not one.is_integer() for one in floats)
 
@@ -150,7 +150,7 @@ def _by_form(name: str, values: Sequence[str]) -> Kind | None:
 
 
 def _is_code(text: str) -> bool:
-    """Return whether a value is long digits, perhaps in groups or with letters."""
+    """Return whether a value consists mostly of digits, perhaps in groups or with letters."""
     digits = sum(map(str.isdecimal, text))
     return digits >= _LONG_CODE and digits > MOSTLY * len(text)
 

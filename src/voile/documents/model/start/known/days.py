@@ -1,4 +1,4 @@
-"""Known days, in all the ways in which a note may write them."""
+"""Find known days in all forms that a note may use."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from voile.documents.replacements.dates import read_date
 
 _CENTURY = 100
 _COMPACT = re.compile(r"((?:1[89]|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?:\d{4}|\d{6})?")
-"""19631003, and perhaps a time: how exports of hospitals' systems write days."""
+"""19631003, optionally with a time: the form of days in exports of hospital systems."""
 
 
 def read_days(text: str) -> set[int]:
-    """Return the days that a value may be, as 19631003: one in either order, if it exists.
+    """Return the possible days of a text, such as 19631003, in both orders of day and month.
 
     >>> sorted(read_days("03/10/1963")), read_days("10 oct 1963"), read_days("October 1963")
     ([19630310, 19631003], {19631010}, set())
@@ -39,7 +39,7 @@ def read_days(text: str) -> set[int]:
 
 
 def day_keys(day: int) -> tuple[int, int]:
-    """Return a day as a note may write it: with the year in full, and with two digits of it."""
+    """Return a day with its full year, and with its two-digit year."""
     return day, day % 1_000_000
 
 
@@ -56,7 +56,7 @@ def day_codes(day: int) -> set[str]:
 
 @dataclass(frozen=True)
 class _DayOrder:
-    """Which of three numbers in a row is the year, the month and the day."""
+    """The positions of the year, the month and the day among three successive numbers."""
 
     year: int
     month: int
@@ -67,7 +67,7 @@ _ORDERS = (_DayOrder(2, 1, 0), _DayOrder(2, 0, 1), _DayOrder(0, 1, 2))
 
 
 def find_days(parts: TokenParts, values: OwnedKeys, whose: Longs) -> Iterable[FoundValue]:
-    """Find the days of each document's people; `whose` has the owner of each part, (parts,)."""
+    """Find the days of each document's people; `whose` is the owner of each part, (parts,)."""
     at = np.flatnonzero(parts.date_links[:-1] & parts.date_links[1:])
     numbers: Sequence[Longs] = [parts.number[at + step] for step in range(3)]
     widths = [parts.width[at + step] for step in range(3)]

@@ -1,4 +1,4 @@
-"""Words that the notes themselves use as words: in small letters, or in the notes of many."""
+"""Find words that the notes use as ordinary words: in lower case, or in many people's notes."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ from voile.documents.words.tokens import GLUED, TextTokens
 LABELS = 0.5
 FEW_TEXTS = 2
 SHARE = 0.1
-"""The share of a word's occurrences in small letters from which it is an ordinary word."""
+"""The share of lower-case occurrences from which a word is an ordinary word."""
 
 
 @dataclass(frozen=True)
 class WordGuard:
-    """The words of the notes' own language: such a word is not a known value for sure.
+    """The words of the notes' own language, which alone are no certain evidence of a known value.
 
-    They are learnt from the notes, without a subject's own values. Months and days of the week are
-    ordinary.
+    They are learned from the notes, without a subject's own values. Months and days of the week are
+    ordinary words.
     """
 
     ordinary: frozenset[str] = frozenset()
-    """Folded words of which `SHARE` of all are in small letters, or most stand before a colon."""
+    """Folded words with at least `SHARE` of lower-case occurrences, or mostly before a colon."""
     common: Mapping[str, int] = field(default_factory=dict)
-    """Folded words of more than `FEW_TEXTS` texts, and in how many they are: none is another word
-    with a typo."""
+    """Folded words in more than `FEW_TEXTS` texts, with the number of these texts.
+
+    None of them is taken for another word with a typo.
+    """
 
     @classmethod
     def learn(cls, tokens: TextTokens, look: FormWords, own: NDArray[np.bool_]) -> WordGuard:
-        """Learn from all tokens but a subject's `own`, (n,)."""
+        """Learn from all tokens except a subject's `own`, (n,)."""
         counted = ~own & ~_in_addresses(tokens) & ~_behind_letters(tokens)
         small, labels, total, texts = (Counter[str]() for _ in range(4))
         counts = zip(
@@ -72,7 +74,7 @@ def _counts(tokens: TextTokens, counted: NDArray[np.bool_]) -> list[int]:
 
 
 def _texts(tokens: TextTokens, counted: NDArray[np.bool_]) -> list[int]:
-    """Return in how many texts each form is counted."""
+    """Return the number of texts with each form."""
     forms = np.int64(len(tokens.forms))
     pairs = np.unique(tokens.document[counted] * forms + tokens.form[counted])
     found: list[int] = np.bincount(pairs % forms, minlength=len(tokens.forms)).tolist()
@@ -80,12 +82,12 @@ def _texts(tokens: TextTokens, counted: NDArray[np.bool_]) -> list[int]:
 
 
 def _labels(tokens: TextTokens) -> NDArray[np.bool_]:
-    """Return which tokens a colon follows."""
+    """Return which tokens come before a colon."""
     return np.append(_are(tokens, ":")[1:] & (tokens.gap[1:] == GLUED), False)[: len(tokens)]
 
 
 def _in_addresses(tokens: TextTokens) -> NDArray[np.bool_]:
-    """Return which tokens are part of a web or mail address, where names are in small letters."""
+    """Return which tokens are part of a web or e-mail address, where names are in lower case."""
     sign, glued = _are(tokens, "@./"), tokens.gap == GLUED
     found = np.zeros(len(tokens), dtype=np.bool_)
     found[1:] = glued[1:] & sign[:-1]
@@ -94,7 +96,7 @@ def _in_addresses(tokens: TextTokens) -> NDArray[np.bool_]:
 
 
 def _behind_letters(tokens: TextTokens) -> NDArray[np.bool_]:
-    """Return which tokens an apostrophe joins to a capital: the rest of a name, as in O'brien."""
+    """Return which tokens an apostrophe joins to a capital, such as the end of O'brien."""
     capital = np.array([len(one) == 1 and one.isupper() for one in tokens.forms], dtype=np.bool_)
     joined = tokens.gap == GLUED
     found = np.zeros(len(tokens), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""The known values of some people, indexed by the words and codes to look up in a note."""
+"""Index the known values of some people by the words and codes to look up in a note."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from voile.documents.model.start.known.phrases import ValuePhrase
 from voile.documents.model.start.known.vocabulary import ValueVocabulary
 
 Entries = list[int]
-"""Owner, key, and the number of the item under it, again and again."""
+"""A flat sequence of owner, key, and number of the item under the key."""
 
 
 class ValueCode(NamedTuple):
-    """A number or a day, and the column that it is of."""
+    """A number or a day, with its column."""
 
     text: str
     kind: str
@@ -27,7 +27,7 @@ class ValueCode(NamedTuple):
 
 
 class ValueIndex:
-    """Hold values by owner: words of names, phrases, codes and days."""
+    """An index of values by owner: words of names, phrases, codes and days."""
 
     def __init__(self) -> None:
         self.vocabulary = ValueVocabulary()
@@ -40,7 +40,7 @@ class ValueIndex:
         self.day_keys: Entries = []
 
     def add(self, owners: Iterable[int], values: pa.Table) -> None:
-        """Add values, rows of `SCHEMA`, each of its owner."""
+        """Add values, as rows of `SCHEMA`, each with its owner."""
         columns = (
             values.column(name).to_pylist() for name in ("number", "column", "kind", "value")
         )
@@ -61,7 +61,7 @@ class ValueIndex:
             self._add_code(owner, ValueCode(code, "date", column))
 
     def _add_codes(self, owner: int, column: str, kind: str, value: str) -> bool:
-        """Add a value that is a number; return whether it is one."""
+        """Add a value that is a number, and return whether it is one."""
         if kind in ("email", "address", "organisation"):
             return False
         codes = set(codes_of(kind, value))

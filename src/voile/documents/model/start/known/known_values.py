@@ -1,4 +1,4 @@
-"""Values of columns next to the notes, found in the notes in all their forms."""
+"""Find values of columns next to the notes in the notes, in all their forms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from voile.documents.text.document import Document
 from voile.documents.words.tokens import tokenise
 
 _ORDINARY, _COMMON = "ordinary word", "common word"
-"""The kinds of the rows of a table that hold no value but a word of the guard."""
+"""The kinds of table rows that contain a word of the guard instead of a value."""
 
 
 class KnownValuesWarning(UserWarning):
@@ -36,20 +36,20 @@ class KnownValuesWarning(UserWarning):
 
 
 class KnownValues:
-    """Find values of the columns next to the notes that are about the notes' people.
+    """A finder of values of the columns next to the notes, for the people of each note.
 
     A note is searched for the values of its own subject, and of the people known to all notes. It
-    is never searched for another patient's values. Names are found whole, in any order, by
-    initials, and by a first or last name alone. Numbers are found in any grouping, and days in any
+    is never searched for another patient's values. Names are found whole, in any order, with
+    initials, and as a first or last name alone. Numbers are found in any grouping, and days in any
     form. Words are also found with one typo.
 
-    A removal is *sure* unless the match may be something else. A name that the notes use as a word
-    (May, Rose) may stand alone, and a typo may make another name. The reason is then ``possible``
-    in the place of ``known``. Both reasons give the columns.
+    A removal is *sure* unless the match may have another meaning. A name that the notes use as a
+    word (May, Rose) may occur alone, and a typo may be another name. The reason is then
+    ``possible`` instead of ``known``. Both reasons contain the columns.
 
     Parameters
     ----------
-    values : a table with the columns of `SCHEMA`; `read` makes it.
+    values : a table with the columns of `SCHEMA`, which `read` creates.
     guard : the ordinary words; None learns them from the first notes that are searched.
 
     Examples
@@ -69,7 +69,8 @@ class KnownValues:
         self._guard = guard
         self._rows = _rows_by_subject(self._values.column("subject"))
         self._met = Counter[str]()
-        self._notes = self.linked = 0  # searched so far; and those whose subject is in the table
+        # notes searched so far, and those with a subject in the table
+        self._notes = self.linked = 0
 
     @classmethod
     def read(
@@ -85,12 +86,12 @@ class KnownValues:
         Parameters
         ----------
         by : the column of `patients` with the subject of the notes.
-        kinds : of columns with misleading names and values. A kind is name, date, phone, email, id,
-            address, place, organisation, or none.
+        kinds : the kinds of columns with misleading names and values. A kind is name, date, phone,
+        email, id, address, place, organisation, or none.
 
         Raises
         ------
-        RequestError : there is no such column or kind, or no column contains a known value.
+        RequestError : a column or kind does not exist, or no column contains a known value.
         """
         whose, everyone = _several(patients), _several(people)
         if whose and by is None:
@@ -121,16 +122,16 @@ class KnownValues:
 
     @property
     def hits(self) -> Mapping[str, int]:
-        """How many of the notes searched so far hold a value of each column."""
+        """The number of notes searched so far that contain a value of each column."""
         return MappingProxyType({column: self._met[column] for column in sorted(self.kinds)})
 
     @staticmethod
     def sure(removal: TextRemoval) -> bool:
-        """Return whether a known value was found that can be nothing else."""
+        """Return whether a removal is a known value without another possible meaning."""
         return any(reason.kind == "known" for reason in removal.by)
 
     def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Find the known values of each document, in order and apart.
+        """Find the known values of each document, ordered and disjoint.
 
         Cost: O(tokens + values of the documents' subjects). Adds to `hits`.
         """
@@ -138,10 +139,10 @@ class KnownValues:
             return self._propose(documents)
 
     def propose_sure(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Find the known values of each document that nothing else can be.
+        """Find the known values of each document without another possible meaning.
 
-        A name that the notes use as a word as well (May, Summer) is left to the committee, by its
-        context.
+        A name that the notes also use as a word (May, Summer) is left to the committee, which
+        decides by the context.
         """
         return [[one for one in found if self.sure(one)] for found in self.propose(documents)]
 
@@ -161,15 +162,16 @@ class KnownValues:
         return proposed
 
     def check(self, link: str | None = None) -> None:
-        """Refuse columns that meet no note at all, and warn of single ones.
+        """Refuse columns if none of them occurs in a note, and warn of single columns.
 
         Parameters
         ----------
-        link : the column that says whose a row is; that no note holds it is not a cause to warn.
+        link : the column with the subject of each row, which may be absent from notes without a
+        warning.
 
         Raises
         ------
-        RequestError : no column meets a note.
+        RequestError : no column occurs in a note.
         """
         hits = self.hits
         unmet = [column for column, n in hits.items() if not n and column != link]
@@ -190,7 +192,7 @@ class KnownValues:
         )
 
     def join_values(self, more: KnownValues) -> KnownValues:
-        """Return these values and others, by the ordinary words of these."""
+        """Return these values together with others, with the ordinary words of these."""
         own = self._values
         first = (pc.max(own.column("number")).as_py() or 0) + 1
         person = pc.add(more._values.column("number"), first)
@@ -199,7 +201,7 @@ class KnownValues:
         return KnownValues(pa.concat_tables([own, moved]), self._guard)
 
     def to_table(self) -> pa.Table:
-        """Return all there is to search other notes, as one table of strings and numbers."""
+        """Return all data needed to search other notes, as one table of strings and numbers."""
         guard = self._guard or WordGuard()
         rows: list[dict[str, str | int]] = [
             {"kind": _ORDINARY, "value": word} for word in sorted(guard.ordinary)
@@ -212,11 +214,11 @@ class KnownValues:
 
     @classmethod
     def from_table(cls, table: pa.Table) -> KnownValues:
-        """Read `to_table` back.
+        """Create the object from a table of `to_table`.
 
         Raises
         ------
-        DamagedError : it is no such table.
+        DamagedError : the table is not of this form.
         """
         damaged = DamagedError("the known values are not whole")
         if table.schema.names != SCHEMA.names or table.schema.types != SCHEMA.types:
@@ -244,7 +246,7 @@ class KnownValues:
         return f"KnownValues({len(self._values):,} values in {len(self.kinds):,} columns)"
 
     def _index(self, documents: Sequence[Document]) -> tuple[ValueIndex, Longs]:
-        """Return the values that these documents may hold, and the owner of each document's."""
+        """Return the values to look for in these documents, and each document's owner."""
         subjects = [subject_of(one.subject) for one in documents]
         wanted = sorted({one for one in subjects if one is not None and one in self._rows})
         owners = {one: number for number, one in enumerate(wanted, EVERYONE + 1)}
@@ -267,7 +269,7 @@ class KnownValues:
 
 @contextmanager
 def _no_cycles() -> Iterator[None]:
-    """Leave the cyclic collector off: it would go through all objects again and again for none."""
+    """Disable the cyclic garbage collector, which would scan all objects without benefit."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -282,7 +284,7 @@ def _several(sources: Source | Sequence[Source] | None) -> Sequence[Source]:
 
 
 def _rows_by_subject(subjects: pa.ChunkedArray) -> dict[str | None, tuple[int, int]]:
-    """Return where the rows of each subject begin and end in a sorted column."""
+    """Return the first and last row of each subject in a sorted column."""
     runs = pc.run_end_encode(subjects.combine_chunks())
     ends = [0, *runs.run_ends.to_pylist()]
     return dict(zip(runs.values.to_pylist(), pairwise(ends), strict=True))

@@ -1,4 +1,4 @@
-"""The look of a single value: an identifier of some form, or a person's name."""
+"""Recognise a single value: an identifier of some form, or a person's name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from voile.documents.patterns.pattern import TextPattern
 from voile.documents.replacements.names import LANGUAGES, builtin_names, fold, name_words
 
-COVERED = 0.8  # of a value's characters: what else is in it is a label such as "Tel."
+COVERED = 0.8  # of a value's characters; the other characters may be a label such as "Tel."
 LOOKED_AT = 200  # characters
 LONGEST_NAME = 60
 _NUMBER = r"\d{1,4}[A-Za-z]?"
@@ -16,19 +16,19 @@ _ADDRESS = re.compile(rf"(?=.*[^\W\d_]{{3}})(?:{_NUMBER}\s[^\d].*|[^\d]+\s{_NUMB
 
 
 def is_all(pattern: TextPattern, text: str) -> bool:
-    """Return whether a pattern finds nearly all of a value."""
+    """Return whether a pattern covers nearly all of a value."""
     found = pattern.find(text[:LOOKED_AT])
     covered = sum(one.end - one.start for one in found)
     return covered >= COVERED * len(text.strip()) > 0
 
 
 def is_address(text: str) -> bool:
-    """Return whether a value is words and the number of a house, before or behind them."""
+    """Return whether a value consists of words and a house number, before or after them."""
     return _ADDRESS.match(text.strip()) is not None
 
 
 def is_name(text: str) -> bool:
-    """Return whether a value is one word on the lists, or a few with a given name of theirs."""
+    """Return whether a value is one listed word, or a few words with a listed given name."""
     if len(text) > LONGEST_NAME or any(one.isdigit() for one in text):
         return False
     words = name_words(text)

@@ -1,4 +1,4 @@
-"""Known people's names: whole, in any order, by initials, a first or a last name alone."""
+"""Find known people's names: whole, in any order, with initials, or a first or last name alone."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from voile.documents.words.attributes import SMALL
 from voile.documents.words.tokens import BLANK
 
 JOINED = 5
-"""Letters from which on two words written as one are looked for: DeLeon, MariaJose."""
+"""The fewest letters of two words that may be written as one: DeLeon, MariaJose."""
 _SUFFIXES = frozenset(["jr", "sr", "ii", "iii", "iv", "md", "phd", "rn"])
 _HONORIFICS = frozenset(
     ["dr", "dra", "mr", "mrs", "ms", "miss", "prof", "sr", "sra", "srta", "dona"]
 )
-_BETWEEN = 8  # tokens within a name that are none of its words
-_LOOKED_AT = 64  # people with the same name, whose other words are compared
-_SHORTEST = 3  # letters of a word that may have a typo beside another
+_BETWEEN = 8  # the most other tokens within a name
+_LOOKED_AT = 64  # the most people with the same name for comparing their other words
+_SHORTEST = 3  # the fewest letters of a word that may have a typo next to another
 
 
 @dataclass
 class NameWord:
-    """A word of a name, and whose it is."""
+    """A word of a name, and its owner."""
 
     owner: int
     people: set[int] = field(default_factory=set)
@@ -39,7 +39,7 @@ class NameWord:
 
     @property
     def own(self) -> bool:
-        """Whether it is of the note's subject."""
+        """Whether the word belongs to the note's subject."""
         return self.owner != EVERYONE
 
 
@@ -47,12 +47,12 @@ class NameHit(NamedTuple):
     """A token that is a word of known names, or one typo away from it."""
 
     token: int
-    verdict: int  # of `TokenPlaces.judge`
+    verdict: int  # the result of `TokenPlaces.judge`
     word: NameWord
 
 
 class PeopleNames:
-    """The names of all people that notes may hold."""
+    """The names of all people that notes may contain."""
 
     def __init__(self) -> None:
         self.words: list[NameWord] = []
@@ -61,7 +61,7 @@ class PeopleNames:
         self._of_person: defaultdict[int, list[str]] = defaultdict(list)
 
     def add(self, owner: int, person: int, column: str, value: str) -> Iterator[tuple[str, int]]:
-        """Add a name; yield each of its words with the number of its `NameWord`."""
+        """Add a name, and yield each of its words with the number of its `NameWord`."""
         before: list[str] = []
         last = ""
         for word in words_of(value):
@@ -91,7 +91,7 @@ class PeopleNames:
         return number
 
     def word(self, numbers: tuple[int, ...]) -> NameWord:
-        """Return a word by its numbers: of several people's one, whose is it whichever it is."""
+        """Return the word for some numbers. A word of several people is combined to one."""
         if len(numbers) == 1:
             return self.words[numbers[0]]
         if numbers not in self._joined:
@@ -107,7 +107,7 @@ class PeopleNames:
     def find(
         self, page: TokenPlaces, token: Longs, item: Longs, typo: Bools
     ) -> Iterator[ValueMatch]:
-        """Find the names in all notes by tokens that meet an item, a word, in their order."""
+        """Find the names in all notes from the tokens that match an item (a word), in order."""
         for run in self._runs(page, self._hits(page, token, item, typo)):
             verdict = max(hit.verdict for hit in run)
             if verdict == NOTHING:
@@ -119,7 +119,7 @@ class PeopleNames:
             yield ValueMatch(first, last, "NAME", tuple(columns), sure)
 
     def _hits(self, page: TokenPlaces, token: Longs, item: Longs, typo: Bools) -> Iterator[NameHit]:
-        """Yield the tokens, each once, but those that are no name and near to none."""
+        """Yield each token once, without tokens that are not a name and not near a name."""
         first = np.flatnonzero(np.diff(token, prepend=-1))
         exact = np.logical_or.reduceat(~typo, first)
         kept = ~typo | ~np.repeat(exact, np.diff(first, append=len(token)))
@@ -141,9 +141,9 @@ class PeopleNames:
     def _are_named(
         self, page: TokenPlaces, at: Longs, words: Sequence[NameWord], exact: Bools, asked: Bools
     ) -> Bools:
-        """Return which of those asked for are of people of whom their text has two words together.
+        """Return which words belong to people with two adjacent name words in the same text.
 
-        Frequent words alone are asked about; the rest needs no such support.
+        Only frequent words in `asked` are checked. The others need no such support.
         """
         named = np.zeros(len(at), dtype=np.bool_)
         where, document = np.flatnonzero(exact), page.document
@@ -170,7 +170,7 @@ class PeopleNames:
             yield run
 
     def _go_on(self, page: TokenPlaces, one: NameHit, other: NameHit) -> bool:
-        """Return whether two hits are of one name, by the text between them."""
+        """Return whether two hits belong to one name, by the text between them."""
         if not 1 < other.token - one.token <= _BETWEEN:
             return other.token - one.token == 1 and page.near(other.token)
         if not all(page.near(at) for at in range(one.token + 1, other.token + 1)):
@@ -187,12 +187,12 @@ class PeopleNames:
     def _is_together(
         self, page: TokenPlaces, run: Sequence[NameHit], first: int, last: int
     ) -> bool:
-        """Return whether words that are no names by themselves are a name next to each other."""
+        """Return whether words that are not names by themselves form a name together."""
         initials = (first, last) != (run[0].token, run[-1].token)
         return initials or page.is_titled(first) or any(starmap(_of_both, pairwise(run)))
 
     def _start(self, page: TokenPlaces, run: Sequence[NameHit], people: set[int]) -> int:
-        """Return where a name begins, with its initials and particles."""
+        """Return the start of a name, including its initials and particles."""
         first = run[0].token
         for lead in sorted(run[0].word.leads, key=len, reverse=True):
             here = [*range(first - len(lead), first)]
@@ -210,10 +210,11 @@ class PeopleNames:
         if not page.near(at):
             return None
         end, sign = at, page[at - 1].text
-        joined = sign == "'"  # O'Brien, d'Angelo
+        joined = sign == "'"  # as in O'Brien, d'Angelo
         at -= 2 if (joined or sign == ".") and page.near(at - 1) else 1
         form = page[at]
-        small = joined or page[end].written == SMALL  # in a note in small letters all is
+        # in a lower-case note, initials are also in lower case
+        small = joined or page[end].written == SMALL
         letter = len(form.text) == 1 if small else form.is_initial
         return at if letter and self._has_initial(form.fold, people) else None
 
@@ -256,12 +257,12 @@ class PeopleNames:
 
 
 def _of_both(one: NameHit, other: NameHit) -> set[int]:
-    """Return the people of whose names two hits are different words."""
+    """Return the people with both hits as different words of their name."""
     return set() if one.word is other.word else one.word.people & other.word.people
 
 
 def _in_common(run: Sequence[NameHit]) -> set[int]:
-    """Return the people whose name a run is; where no hit fits another, those of its first."""
+    """Return the people that all hits of a run share, ignoring hits that share nobody."""
     people = run[0].word.people
     for hit in run[1:]:
         people = people & hit.word.people or people

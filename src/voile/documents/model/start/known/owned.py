@@ -1,4 +1,4 @@
-"""Values by whose they are: a document meets those of its subject, and those known to all."""
+"""Look up values by owner: a document matches the values of its subject, and those known to all."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Longs = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 EVERYONE, NOBODY = 0, -1
-"""The owner of values known to every document; that of a document whose subject is in no table."""
+"""The owner of values known to every document, and of a document with a subject in no table."""
 
 BASE = 0x9E3779B97F4A7C15
-"""Odd: the code of some characters is a polynomial of them in it, modulo 2^64."""
+"""The odd base of the polynomial hash of characters, modulo 2^64."""
 
 
 def runs(first: Longs, many: Longs) -> Longs:
-    """Return many[i] whole numbers from first[i] on, for one i after the other.
+    """Return the concatenated ranges of many[i] integers starting at first[i].
 
     >>> runs(np.array([5, 0]), np.array([2, 3]))
     array([5, 6, 0, 1, 2])
@@ -29,7 +29,7 @@ def runs(first: Longs, many: Longs) -> Longs:
 
 
 class FoundValue(NamedTuple):
-    """A value in a text: the document, its characters, and the number of the value."""
+    """A value in a text: the document, its offsets, and the number of the value."""
 
     document: int
     start: int
@@ -38,11 +38,11 @@ class FoundValue(NamedTuple):
 
 
 class OwnedKeys:
-    """Look up an owner's items under a key.
+    """A lookup of an owner's items under a key.
 
     Parameters
     ----------
-    entries : owner, key and item, again and again; several items may be under the same.
+    entries : a flat sequence of owner, key and item. Several items may have the same key.
     """
 
     def __init__(self, entries: Sequence[int]) -> None:
@@ -58,9 +58,9 @@ class OwnedKeys:
         return np.asarray(owners * len(self.keys) + places, dtype=np.int64)
 
     def meet(self, whose: Longs, keys: Longs) -> tuple[Longs, Longs]:
-        """Return which of n queries meet which items: two arrays of as many entries.
+        """Return the matching pairs of queries and items, as two arrays of the same length.
 
-        Query i meets the items of the owner whose[i] and those of everyone. Cost: O(n log keys).
+        Query i matches the items of the owner whose[i] and those of everyone. Cost: O(n log keys).
         """
         if not len(self.keys):
             return np.zeros(0, np.int64), np.zeros(0, np.int64)

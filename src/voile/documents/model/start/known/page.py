@@ -1,4 +1,4 @@
-"""The tokens of all notes as the matching of words looks at them, one after the other."""
+"""The tokens of all notes in sequence, for matching words."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from voile.documents.words.attributes import CAPITAL, CAPITALS, NO_WORD, classif
 from voile.documents.words.tokens import BLANK, LINE, PARAGRAPH, TextTokens
 
 TITLES = frozenset(fold(one) for language in LANGUAGES for one in vocabulary(language).titles)
-"""Folded words before a name."""
+"""Folded titles before a name."""
 NOTHING, PERHAPS, SURE = range(3)
-"""Verdicts on a single word: it is no known value, perhaps one, or surely one."""
+"""Verdicts on a single word: not a known value, perhaps a known value, or surely one."""
 SHORTEST_SURE = 3
 ACRONYM = 4
-"""Letters of a word in capitals that may be an acronym: ANA, MAR."""
+"""The most letters of a word in capitals that may be an acronym: ANA, MAR."""
 
 
 class ValueMatch(NamedTuple):
-    """Tokens that are a known value."""
+    """A range of tokens that is a known value."""
 
     first: int
     last: int
@@ -37,14 +37,14 @@ class ValueMatch(NamedTuple):
 
 
 class TokenForm(NamedTuple):
-    """A token's form, as the matching of words looks at it."""
+    """The properties of a token's form for matching words."""
 
     text: str
     fold: str
     written: int
     is_ordinary: bool
     is_common: bool
-    is_frequent: bool  # in any text, by public lists
+    is_frequent: bool  # whether the word is frequent in any text, by public lists
 
     @property
     def is_capital(self) -> bool:
@@ -56,10 +56,9 @@ class TokenForm(NamedTuple):
 
 
 class TokenPlaces:
-    """The tokens at their places, by number.
+    """The tokens by position.
 
-    Behind the last token, and so before the first at -1, is one without letters that nothing is
-    near to.
+    After the last token, and so also at -1, there is an empty token that is not near to any other.
     """
 
     def __init__(
@@ -68,7 +67,7 @@ class TokenPlaces:
         self._tokens, self._one_case = tokens, one_case
         self._form = np.append(tokens.form, np.int32(len(tokens.forms)))
         self._gap = np.append(tokens.gap, np.uint8(PARAGRAPH))
-        self._form_at, self._gap_at = self._form.data, self._gap.data  # one by one
+        self._form_at, self._gap_at = self._form.data, self._gap.data  # for access to single items
         self._forms = _TokenForms(tokens.forms, look.folds, guard)
         self._forms[len(tokens.forms)] = TokenForm("", "", NO_WORD, False, False, False)
 
@@ -76,11 +75,11 @@ class TokenPlaces:
         return self._forms[self._form_at[at]]
 
     def near(self, at: int, gap: int = LINE) -> bool:
-        """Return whether less than a gap separates a token from the one before it."""
+        """Return whether the gap between a token and the one before it is smaller than `gap`."""
         return self._gap_at[at] < gap
 
     def is_titled(self, at: int) -> bool:
-        """Return whether there is a title before a token."""
+        """Return whether a title precedes a token."""
         before = at - 1
         if self.near(at) and self[before].text == "." and self.near(before):
             before -= 1
@@ -89,11 +88,11 @@ class TokenPlaces:
     def judge(
         self, at: Longs, typo: Bools, own: Bools, named: Bools | bool = False
     ) -> NDArray[np.int8]:
-        """Judge words by themselves, (n,): a known value for sure, perhaps, or `NOTHING`.
+        """Judge single words, (n,): surely a known value, perhaps one, or `NOTHING`.
 
-        `own` marks values of the note's subject. One word of people known to all notes may as well
-        be somebody else's, or an eponym. A word with a typo may be any frequent word, unless the
-        text has more of its person's name (`named`).
+        `own` marks values of the note's subject. A single word of people known to all notes may
+        also be another person's name, or an eponym. A word with a typo may be any frequent word,
+        unless the text contains more of its person's name (`named`).
         """
         numbers, form = np.unique(self._form[at], return_inverse=True)
         looks = [
@@ -124,11 +123,11 @@ class TokenPlaces:
 
     @property
     def document(self) -> NDArray[np.intp]:
-        """Which text each token is of, (n,)."""
+        """The text of each token, (n,)."""
         return self._tokens.document
 
     def _in_address(self, at: Longs) -> Bools:
-        """Return which an @ or a full stop joins to another token, as in ann.lee@mail.org."""
+        """Return which tokens an @ or a full stop joins to another, as in ann.lee@mail.org."""
         glued = self._gap < BLANK
         before = glued[at] & self._are(at - 1, "@.")
         after = glued[at + 1] & self._are(at + 1, "@.")
@@ -136,20 +135,20 @@ class TokenPlaces:
         return before | after
 
     def _begins(self, at: Longs) -> Bools:
-        """Return which begin a line or a sentence, so that their capital has no meaning."""
+        """Return which tokens begin a line or a sentence, so that their capital has no meaning."""
         return (self._gap[at] >= LINE) | self._are(at - 1, ".!?:")
 
     def _are(self, at: Longs, signs: str) -> Bools:
         return np.isin(self._form[at], [self._tokens.known.find(one) for one in signs])
 
     def _is_shouted(self, at: int) -> bool:
-        """Return whether a neighbour of a token is in capitals too."""
+        """Return whether a neighbour of a token is also in capitals."""
         beside = [one for one, edge in ((at - 1, at), (at + 1, at + 1)) if self.near(edge)]
         return any(self[one].written == CAPITALS for one in beside)
 
 
 class _TokenForms(dict[int, TokenForm]):
-    """The forms that are looked at, by their numbers."""
+    """A cache of the requested forms by their numbers."""
 
     def __init__(self, texts: Sequence[str], folds: Sequence[str], guard: WordGuard) -> None:
         self._texts, self._folds, self._guard = texts, folds, guard

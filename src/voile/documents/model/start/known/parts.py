@@ -1,4 +1,4 @@
-"""Digits and letters of tokens, as numbers that can be joined: the parts of codes and days."""
+"""Represent digits and letters of tokens as numbers that can be joined to codes and days."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class FormPiece(NamedTuple):
 
     start: int
     end: int
-    code: int  # its characters as a polynomial; a leading zero is none
-    power: int  # what a code before it is multiplied by
-    number: int  # of up to four digits, else -1
-    month: int  # 1 to 12 of a month's name, else 0
-    whole: int  # characters of the form that it is in
+    code: int  # the polynomial hash of its characters; leading zeros do not count
+    power: int  # the factor of a preceding code
+    number: int  # the value of up to four digits, else -1
+    month: int  # 1 to 12 for a month's name, else 0
+    whole: int  # the length of its form
 
 
 @lru_cache(maxsize=1 << 16)
 def pieces_of(form: str) -> tuple[FormPiece, ...]:
-    """Split a form with digits, a few capitals or a month's name; others have no pieces.
+    """Split a form with digits, a few capitals or the name of a month; others have no pieces.
 
     >>> [piece.number for piece in pieces_of("NHC0042")], pieces_of("Ana")
     ([-1, 42], ())
@@ -63,7 +63,7 @@ def code_of(text: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def key_of(code: str) -> int:
-    """Return a code as a polynomial, as an int64."""
+    """Return the polynomial hash of a code, as an int64."""
     total = 0
     for one in code:
         total = (total * BASE + _value(one)) % 2**64
@@ -94,12 +94,13 @@ def _convert_signed(number: int) -> int:
 
 
 class TokenParts:
-    """The pieces of all tokens, in their order.
+    """The pieces of all tokens, in order.
 
     Attributes
     ----------
-    token : (p,) the token that each is in. code, power, number, month : as of a `FormPiece`.
-    width : (p,) characters.
+    token : (p,), the token of each piece.
+    code, power, number, month : (p,), as in a `FormPiece`.
+    width : (p,), the number of characters.
     """
 
     def __init__(self, tokens: TextTokens) -> None:
@@ -128,12 +129,12 @@ class TokenParts:
 
     @cached_property
     def code_links(self) -> NDArray[np.bool_]:
-        """Return whether the next part may go on with the code of this one, (p,)."""
+        """Whether the next piece may continue the code of each piece, (p,)."""
         return self._find_links(_CODE_SIGNS)
 
     @cached_property
     def date_links(self) -> NDArray[np.bool_]:
-        """Return whether the next part may go on with the date of this one, (p,)."""
+        """Whether the next piece may continue the date of each piece, (p,)."""
         return self._find_links(_DATE_SIGNS)
 
     def _find_links(self, signs: frozenset[str]) -> NDArray[np.bool_]:
@@ -151,10 +152,10 @@ class TokenParts:
         return linked
 
     def list_found(self, first: Longs, last: Longs, items: Longs) -> Iterator[FoundValue]:
-        """Yield the values found from a first to a last part each, by their characters."""
+        """Yield the found values with their offsets, each from a first to a last piece."""
         tokens, begin, end = self._tokens, self.token[first], self.token[last]
         start, stop = tokens.starts[begin], tokens.ends[end]
-        # a token that stands for other characters goes as a whole
+        # a token that represents other characters is removed as a whole
         plain = tokens.ends[begin] - start == self._whole[first]
         start = start + plain * self._start[first]
         plain = stop - tokens.starts[end] == self._whole[last]
@@ -163,7 +164,7 @@ class TokenParts:
         yield from map(FoundValue, *(one.tolist() for one in found))
 
     def texts(self, first: Longs, last: Longs) -> Iterator[str]:
-        """Yield the codes that some parts make, from one to another each."""
+        """Yield the code of each range of pieces."""
         row = self._row.data
         for low, high in zip(first.tolist(), last.tolist(), strict=True):
             yield code_of("".join([self._texts[row[at]] for at in range(low, high + 1)]))

@@ -1,4 +1,4 @@
-"""Known values of several words in their order: places, organisations, addresses, e-mails."""
+"""Find known values of several ordered words: places, organisations, addresses, e-mails."""
 
 from __future__ import annotations
 
@@ -58,29 +58,32 @@ _FLOOR = frozenset(
     ]
 )
 _FILLERS = frozenset(["no", "num", "numero", "n", "nr"])
-_ADDRESS_TAIL = 10  # tokens behind a house number
+_ADDRESS_TAIL = 10  # the most tokens after a house number
 _STRONG = 2  # letters
-_SIGNS = 4  # between two words
+_SIGNS = 4  # the most signs between two words
 
 
 @dataclass(frozen=True)
 class ValuePhrase:
-    """A value to be met word by word."""
+    """A value to match word by word."""
 
     kind: str
     column: str
     words: tuple[str, ...]  # folded
-    before: int  # how many of them stand before an @, if there is one
+    before: int  # the number of words before an @, if there is one
 
     @classmethod
     @lru_cache(maxsize=1 << 16)
     def of(cls, kind: str, column: str, value: str) -> ValuePhrase:
-        """Return a value's phrase; values known to all notes are asked for with each batch."""
+        """Return the phrase of a value.
+
+        It is cached, since each batch requests the values known to all notes.
+        """
         return cls(kind, column, tuple(words_of(value)), len(words_of(value.partition("@")[0])))
 
     @cached_property
     def strong(self) -> tuple[int, ...]:
-        """The places of the words that a note has to have; all, where all are small or numbers."""
+        """The positions of the words that a note must contain; all, if no word is strong."""
         every = range(len(self.words))
         if self.kind in ("email", "id"):
             return tuple(every)
@@ -89,7 +92,7 @@ class ValuePhrase:
 
     @cached_property
     def onwards(self) -> list[range]:
-        """For the place of each word the next ones, up to one that a note has to have."""
+        """For each word, the positions of the following words up to the next required one."""
         ends = [
             next((at for at in self.strong if at > place), len(self.words) - 1)
             for place in range(len(self.words))
@@ -98,7 +101,7 @@ class ValuePhrase:
 
     @cached_property
     def backwards(self) -> list[range]:
-        """For the place of each word those before, back to one that a note has to have."""
+        """For each word, the positions of the preceding words back to the last required one."""
         ends = [
             next((at for at in self.strong[::-1] if at < place), 0)
             for place in range(len(self.words))
@@ -107,12 +110,12 @@ class ValuePhrase:
 
     @property
     def own(self) -> tuple[int, ...]:
-        """The places of the words that few others share: a mail provider is shared by many."""
+        """The positions of the specific words: many people share an e-mail provider."""
         return self.strong[: self.before] if self.kind == "email" else self.strong
 
 
 class MetPhrase(NamedTuple):
-    """A phrase, and which tokens are its words, by their places in it; one at first."""
+    """A phrase, and the tokens of its words by their positions in it; one token at first."""
 
     phrase: ValuePhrase
     places: dict[int, int]
@@ -147,7 +150,7 @@ def find_phrases(
 
 
 def _extend(page: TokenPlaces, met: MetPhrase) -> bool:
-    """Add the other words of a phrase; return whether those that it needs are there."""
+    """Add the other words of a phrase, and return whether the required ones are present."""
     phrase, places = met
     ((place, token),) = places.items()
     for step, end in ((-1, 0), (1, -1)):
@@ -163,7 +166,7 @@ def _extend(page: TokenPlaces, met: MetPhrase) -> bool:
 def _next(
     page: TokenPlaces, phrase: ValuePhrase, at: int, place: int, step: int
 ) -> tuple[int, int] | None:
-    """Return the next token that is a word of the phrase, and which; weak words may be missing."""
+    """Return the next token of the phrase and its position in it; weak words may be missing."""
     wanted = phrase.onwards[place] if step > 0 else phrase.backwards[place]
     if not wanted:
         return None
@@ -191,7 +194,7 @@ def _same(word: str, wanted: str) -> bool:
 
 
 def _is_sure(phrase: ValuePhrase, places: dict[int, int], verdicts: Sequence[int]) -> bool | None:
-    """Return whether the match is the phrase for sure; None if it is not enough."""
+    """Return whether the match is surely the phrase; None if the match is insufficient."""
     if phrase.kind == "address":
         whole = len(places) > 1 and places.keys() >= set(phrase.strong)
         return True if whole else _is_part_of_address(phrase, places)
@@ -202,7 +205,7 @@ def _is_sure(phrase: ValuePhrase, places: dict[int, int], verdicts: Sequence[int
 
 
 def _is_part_of_address(phrase: ValuePhrase, met: dict[int, int]) -> bool | None:
-    """Return whether a street with its number or its kind was met; None where it is less."""
+    """Return whether a street with its number or its kind was found; None for less."""
     words = [phrase.words[place] for place in met]
     number = any(word[0].isdigit() for word in words)
     if len(words) < 2 or not any(place in phrase.strong for place in met):
@@ -211,7 +214,7 @@ def _is_part_of_address(phrase: ValuePhrase, met: dict[int, int]) -> bool | None
 
 
 def _tail(page: TokenPlaces, last: int) -> int:
-    """Return where an address ends, with its floor and door behind a number."""
+    """Return the end of an address, including floor and door after a number."""
     if not any(map(str.isdigit, page[last].text)):
         return last
     at = last

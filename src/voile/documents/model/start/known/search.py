@@ -1,4 +1,4 @@
-"""Known values looked up in the tokens of notes."""
+"""Search the tokens of notes for known values."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from voile.documents.replacements.removal import RemovalReason, TextRemoval
 from voile.documents.words.tokens import TextTokens
 
 Removals = Mapping[int, list[TextRemoval]]
-"""By the number of a document."""
+"""Removals by the number of a document."""
 _ANCHORS = 2
-"""Words of an address by which it is looked for."""
+"""The number of words of an address that start a search for it."""
 _LETTERS = [chr(code) for code in range(0x530)]  # Latin, Greek and Cyrillic
 _CAPITAL_THEN_SMALL = re.compile(
     f"[{''.join(filter(str.isupper, _LETTERS))}][{''.join(filter(str.islower, _LETTERS))}]"
@@ -36,19 +36,22 @@ _RANKS = {
     label: rank
     for rank, label in enumerate(("EMAIL", "ADDRESS", "ID", "NAME", "ORGANISATION", "PLACE"))
 }
-"""Labels of words, those first whose values may hold another's: a name in a street's."""
+"""Labels of words, by priority. Values of earlier labels may contain those of later ones."""
 
 
 class PhraseAnchors(NamedTuple):
-    """The words by which phrases are looked for: entries whose items number the two lists."""
+    """The words that start the search for phrases. The items of the entries index the two lists."""
 
     entries: Entries
-    phrases: list[int]  # which phrase an anchor is of
-    places: list[int]  # and which of its words it is
+    phrases: list[int]  # the phrase of each anchor
+    places: list[int]  # the position of the anchor in its phrase
 
 
 class ValueSearch:
-    """The values of an index in the tokens of d texts; `whose` has their owners, (d,)."""
+    """A search for the values of an index in the tokens of d texts.
+
+    `whose`, of shape (d,), are the owners of the texts.
+    """
 
     def __init__(
         self,
@@ -66,7 +69,7 @@ class ValueSearch:
         self._look = index.vocabulary.look(tokens.forms, self._guard.frequent, small)
 
     def learn(self) -> WordGuard:
-        """Learn which words are ordinary from these documents."""
+        """Learn from these documents which words are ordinary."""
         own = np.zeros(len(self._tokens), dtype=np.bool_)
         anchors = self._anchors()
         for entries, owners in (
@@ -96,7 +99,7 @@ class ValueSearch:
         return np.array(self._index.phrase_owners, dtype=np.int64)
 
     def _hits(self, entries: Entries, owners: Longs) -> tuple[Longs, Longs, NDArray[np.bool_]]:
-        """Return the tokens that meet an entry, its item, and whether with a typo; in order."""
+        """Return the tokens that match an entry, its item, and whether with a typo; in order."""
         tokens, look = self._tokens, self._look
         wanted = np.zeros(len(self._index.vocabulary) + 1, dtype=np.bool_)
         wanted[entries[1::3]] = True
@@ -113,7 +116,7 @@ class ValueSearch:
         return token[order], item[order], typo[order]
 
     def _anchors(self) -> PhraseAnchors:
-        """Return by which of its words each phrase is looked for: long ones, few in the notes."""
+        """Return the words that start the search for each phrase: long and rare words."""
         entries: Entries = []
         anchors = PhraseAnchors(entries, [], [])
         for number, phrase in enumerate(self._index.phrases):

@@ -1,4 +1,4 @@
-"""Known values of the tables that options name."""
+"""Read the known values of the tables in the options."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ def read_known(
     opened: Callable[[Any], Source] = open_source,
     say: Callable[[str], None] = lambda said: None,
 ) -> KnownValues | None:
-    """Return the values of the tables; None if none is given. `say` gets notes on left-out columns.
+    """Return the values of the tables; None if no table is given. `say` reports skipped columns.
 
-    Raises RequestError: a table or a column is not there, or --by stands alone.
+    Raises
+    ------
+    RequestError : a table or a column does not exist, or --by is given without --known.
     """
     if not options.known and not options.known_people:
         if options.by is not None:

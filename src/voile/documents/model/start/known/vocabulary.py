@@ -1,4 +1,4 @@
-"""The words of known values, and which forms of a text are such a word or one typo away from it."""
+"""The words of known values, and the forms of a text that match them exactly or with one typo."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from voile.documents.replacements.names import fold
 from voile.documents.words.attributes import CAPITAL, classify_form
 
 TYPO_FROM = 4
-"""Letters of a word that is still itself with one typo, even if that leaves one letter fewer: a
-shorter one becomes another."""
+"""The fewest letters of a word that may have a typo, even one that removes a letter.
+
+A shorter word would become another word.
+"""
 _TYPO_TO = 40
-"""Letters of the longest that is looked at so."""
+"""The most letters of a word that may have a typo."""
 _APART = re.compile(
     r"(?<=[^\W\d_])[\d_]+|(?<![\d_])[\d_]+(?=[^\W\d_])|(?<=[a-z\u00df-\u00ff])(?=[A-Z\u00c0-\u00de])"
 )
-_SHORTEST_PART = 4  # letters of a name that is joined to something else
-_WEIGHTS = np.cumprod(np.full(_TYPO_TO + 1, BASE, np.uint64))  # of letters by their places
+_SHORTEST_PART = 4  # letters of a name that is joined to other text
+_WEIGHTS = np.cumprod(np.full(_TYPO_TO + 1, BASE, np.uint64))  # the weights of letters by position
 
 
 class ValueVocabulary:
-    """Number the words of values, from 0."""
+    """A numbering of the words of values, from 0."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -44,11 +46,10 @@ class ValueVocabulary:
     def look(
         self, forms: Sequence[str], frequent: Container[str] = (), small: Iterable[int] = ()
     ) -> FormWords:
-        """Return which words each form is, or is one typo away from unless it is frequent.
+        """Return the words that each form matches exactly, or with one typo unless it is frequent.
 
-        A form with a typo has a capital, or its number is among `small`.
-
-        Cost: O(letters), of each.
+        A form with a typo must have a capital, or its number must be in `small`. Cost: O(letters)
+        of both.
         """
         find = self._numbers.get
         folds = [fold(form) for form in forms]
@@ -75,18 +76,18 @@ class ValueVocabulary:
 
 @dataclass(frozen=True, eq=False)
 class FormWords:
-    """The words that each form may be, forms by their numbers."""
+    """The possible words of each form, in the order of the forms' numbers."""
 
-    folds: Sequence[str]  # of each form
-    first: Longs  # (forms + 1,) where each form's entries begin
+    folds: Sequence[str]  # the fold of each form
+    first: Longs  # (forms + 1,) the first entry of each form
     word: Longs  # (entries,) the number of a word
-    typo: NDArray[np.bool_]  # (entries,) whether the form is a typo away from it
+    typo: NDArray[np.bool_]  # (entries,) whether the form differs from it by a typo
 
     @classmethod
     def of(
         cls, folds: Sequence[str], exact: list[tuple[int, int]], typos: list[tuple[int, int]]
     ) -> FormWords:
-        """Order entries, pairs of a form and a word, by their forms."""
+        """Sort entries, which are pairs of a form and a word, by their forms."""
         form, word = np.array([*exact, *typos], dtype=np.int64).reshape(-1, 2).T
         order = np.argsort(form, kind="stable")
         first = np.searchsorted(form[order], np.arange(len(folds) + 1))
@@ -98,9 +99,10 @@ def _may_err(word: str, letters: int) -> bool:
 
 
 def _one_typo_apart(words: Sequence[str], others: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the places of two words with one typo between them: without some letter both are one.
+    """Yield the positions of two words with one typo between them.
 
-    Cost: O(letters log letters); codes that are equal by accident cost a comparison.
+    Such words are equal after deleting at most one letter of each. Cost: O(letters log letters).
+    Hash collisions cost a comparison.
     """
     (cut, word), (theirs, other) = _cuts(words), _cuts(others)
     order = np.argsort(theirs)
@@ -113,11 +115,12 @@ def _one_typo_apart(words: Sequence[str], others: Sequence[str]) -> Iterator[tup
 
 
 def _cuts(words: Sequence[str]) -> tuple[NDArray[np.uint64], Longs]:
-    """Return the codes of words without each of their letters and with all, and of which word."""
+    """Return the hashes of each word with at most one letter deleted, and the word of each hash."""
     size = np.fromiter(map(len, words), np.int64, len(words))
     letter = np.frombuffer("".join(words).encode("utf-32-le"), np.uint32).astype(np.uint64)
     word, at = np.repeat(np.arange(len(words)), size), runs(np.zeros_like(size), size)
-    stays, moves = letter * _WEIGHTS[at + 1], letter * _WEIGHTS[at]  # a letter before it is gone
+    # as if a letter before it were deleted
+    stays, moves = letter * _WEIGHTS[at + 1], letter * _WEIGHTS[at]
     before, after = np.cumsum(stays) - stays, np.cumsum(moves)
     end = np.cumsum(size) - 1
     start = end - size + 1

@@ -1,4 +1,4 @@
-"""Public lists of names, places and words; README.md lists their sources."""
+"""Public lists of names, places and words; README.md gives their sources."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from voile.core.errors import RequestError
 from voile.documents.replacements.names import LANGUAGES, Language, fold
 
 TIERS = 3
-"""How common a name is: 1 of one country's list, 3 of many."""
+"""The number of frequency tiers of names: 1 for the list of one country, 3 for many lists."""
 PATHS = (4, 6, 10, 16)
-"""Lengths of the paths of clusters; a shorter one's is how those that it holds begin."""
+"""The path lengths of clusters. A shorter path is a prefix of the paths that it contains."""
 _CLUSTERS = "clusters-{}"
 
 
 @cache
 def public_lists() -> Mapping[str, frozenset[str]]:
-    """Return the words of each list, in small letters without accents.
+    """Return the words of each list, in lower case without accents.
 
-    These are "given 1" to "given 3", "surname 1" to "surname 3", "place" and "word".
+    The lists are "given 1" to "given 3", "surname 1" to "surname 3", "place" and "word".
     """
     lists: dict[str, set[str]] = {f"given {n}": set() for n in range(1, TIERS + 1)}
     lists |= {f"surname {n}": set() for n in range(1, TIERS + 1)}
@@ -42,9 +42,9 @@ def lists_of(language: Language) -> Mapping[str, frozenset[str]]:
 
 @cache
 def clusters_of(language: Language) -> Mapping[str, frozenset[str]]:
-    """Return clusters of a language's words: those of one stand between the same others.
+    """Return clusters of a language's words: words of a cluster occur in similar contexts.
 
-    They are named by their paths in a tree: "cluster 0110" holds "cluster 011011" and others.
+    Their names are their paths in a tree: "cluster 0110" contains "cluster 011011" and others.
     """
     clusters: dict[str, set[str]] = {}
     for line in _lines(_CLUSTERS.format(language)):
@@ -56,7 +56,7 @@ def clusters_of(language: Language) -> Mapping[str, frozenset[str]]:
 
 @cache
 def towns() -> tuple[frozenset[str], frozenset[str]]:
-    """Return towns that are no words and no common names, and those that are; folded."""
+    """Return the unambiguous towns, and the towns that are also words or common names; folded."""
     lines = _lines("towns")
     shared = frozenset(line[1:] for line in lines if line[0] == "?")
     return frozenset(line for line in lines if line[0] != "?"), shared
@@ -64,19 +64,19 @@ def towns() -> tuple[frozenset[str], frozenset[str]]:
 
 @cache
 def frequent_words() -> frozenset[str]:
-    """Return the most frequent words of all languages, names among them, folded."""
+    """Return the most frequent words of all languages, including names, folded."""
     lines = (line for language in LANGUAGES for line in _lines(_CLUSTERS.format(language)))
     words = (word for line in lines for word in line.split()[1:])
     return frozenset(word if word.isascii() else fold(word) for word in words)
 
 
 def name_clusters(language: Language) -> str:
-    """Return the name of a language's clusters in a kit; it distinguishes their versions."""
+    """Return the name of a language's clusters in a kit, which distinguishes their versions."""
     return f"{language} {digest_of_clusters(language)[:16]}"
 
 
 def find_clusters(name: str) -> Mapping[str, frozenset[str]]:
-    """Return the clusters of a kit, by their whole name."""
+    """Return the clusters of a kit, by their full name."""
     language = next((one for one in LANGUAGES if name == name_clusters(one)), None)
     if language is None:
         raise RequestError(

@@ -1,4 +1,4 @@
-"""Write the lists again: `python -m voile.documents.model.start.lists.build`; see README.md."""
+"""Rebuild the lists: `python -m voile.documents.model.start.lists.build`; see README.md."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TIERS = (1, 2, 6)
 
 
 def build(folder: Path) -> None:
-    """Write the names, places, words and clusters, sorted, in small letters."""
+    """Write the names, places, words and clusters, sorted, in lower case."""
     for name, expected in VERSIONS.items():
         assert version(name) == expected, f"the lists are of {name} {expected}"
     given, surname = Counter(_names("first", "middle")), Counter(_names("last"))
@@ -51,7 +51,7 @@ def build(folder: Path) -> None:
 
 
 def _names(*kinds: str) -> Iterator[str]:
-    """Yield each word of each country's names, once a list."""
+    """Yield each word of each country's names, once for each list."""
     for _, name, held in _read_provider("person"):
         parts = ("format", "prefix", "suffix", "romaniz")
         if any(kind in name for kind in kinds) and not any(part in name for part in parts):
@@ -59,7 +59,7 @@ def _names(*kinds: str) -> Iterator[str]:
 
 
 def _read_provider(provider: str) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield each list of a provider of Faker's: its country, its name and its words."""
+    """Yield the country, the name and the words of each list of a Faker provider."""
     base = import_module(f"faker.providers.{provider}")
     for path in sorted(Path(str(base.__file__)).parent.iterdir()):
         if path.is_dir() and not path.name.startswith("__"):

@@ -1,4 +1,4 @@
-"""Write the list of towns: `python -m voile.documents.model.start.lists.build_towns`."""
+"""Build the list of towns: `python -m voile.documents.model.start.lists.build_towns`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identifiers that the words and signs around them give away: titles, labels, letters, dates."""
+"""Find identifiers by the words and signs around them: titles, labels, letters, dates."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from voile.documents.text.document import Document, in_parts
 from voile.documents.words.tokens import MOST_FORMS, Lists, TextTokens, TokenNumbers, tokenise
 
 KIT_NAME = "rules"
-"""How a kit's name of what hints begins where it is rules."""
+"""The prefix of a kit's hinter name for rules."""
 NO_NAME, PERHAPS, SURELY = range(3)
-"""Levels of a token by the rules of names."""
+"""The levels of a token by the rules for names."""
 
 REPEAT = LetterRule("repeat", NAME, re.compile(""))
 RULES = names.RULES + details.RULES
@@ -37,7 +37,7 @@ RULE_NAMES = (*(rule.name for rule in RULES), REPEAT.name)
 
 
 class LanguageRules:
-    """Propose the finds of a language's rules, and further mentions of names found surely.
+    """A finder with the rules of a language, which also finds further mentions of sure names.
 
     >>> rules = LanguageRules("english")
     >>> note = Document("Seen by Dr. Ossk. Ossk wrote.")
@@ -58,16 +58,16 @@ class LanguageRules:
 
     @cached_property
     def name(self) -> str:
-        """The name of the rules in a kit; it distinguishes their versions."""
+        """The name of the rules in a kit, which distinguishes their versions."""
         return f"{KIT_NAME} {self.language} {_version(self.language)}"
 
     @property
     def lists(self) -> Lists:
-        """The clusters of the language's words; see `Hinter`."""
+        """The clusters of the language's words; see `TokenHinter`."""
         return clusters_of(self.language)
 
     def levels(self, tokens: TextTokens) -> NDArray[np.int32]:
-        """Return the level of each token by the rules of names, (n,); see `Hinter`."""
+        """Return the level of each token by the rules for names, (n,); see `TokenHinter`."""
         level = np.full(len(tokens), NO_NAME, dtype=np.int32)
         for one in sorted(self.find(tokens), key=lambda one: one.is_sure):
             if one.rule.label == NAME:
@@ -75,11 +75,11 @@ class LanguageRules:
         return level
 
     def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Return the proposals for each document, in its order and apart. Cost: O(characters)."""
+        """Return the proposals for each document, ordered and disjoint. Cost: O(characters)."""
         return [found for part in in_parts(documents) for found in self._propose_removals(part)]
 
     def propose_by_form(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Return the finds of each document that are sure, and all that are no names."""
+        """Return the sure finds of each document, and all finds that are not names."""
         return [
             found
             for part in in_parts(documents)
@@ -96,7 +96,7 @@ class LanguageRules:
         return removals_by_document(tokens, found, [one.text for one in documents])
 
     def find(self, tokens: TextTokens) -> list[RuleFind]:
-        """Return the finds of the rules, in their order, then further mentions."""
+        """Return the finds of the rules in order, followed by further mentions."""
         found = []
         for alphabet in self._alphabets:
             reading = TokenText(tokens, alphabet)
@@ -104,7 +104,7 @@ class LanguageRules:
         return [*found, *self._repeats(tokens, found)]
 
     def _repeats(self, tokens: TextTokens, found: Sequence[RuleFind]) -> Iterator[RuleFind]:
-        """Yield each token with a word of a name that was found surely in its document."""
+        """Yield each token with a word of a surely found name in the same document."""
         sure = np.zeros(len(tokens), dtype=np.int16)
         for one in found:
             if one.rule.sure and one.rule.label == NAME:
@@ -116,7 +116,7 @@ class LanguageRules:
 
 
 def find_rules(name: str) -> LanguageRules:
-    """Return the rules of a kit, by their whole name."""
+    """Return the rules of a kit, by their full name."""
     rules = LanguageRules(cast(Language, name.split(" ")[1]))
     if rules.name != name:
         raise RequestError(
@@ -127,7 +127,7 @@ def find_rules(name: str) -> LanguageRules:
 
 
 def _version(language: Language) -> str:
-    """Return a digest of the expressions, and of the words and clusters of a language."""
+    """Return a hash of the expressions, and of the words and clusters of a language."""
     expressions = [
         (one.name, one.sure, one.expression.pattern, one.within and one.within.pattern)
         for one in RULES

@@ -1,6 +1,6 @@
-"""Dates by their form: in figures, in words, and short ones such as 9/6 after a cue.
+"""Find dates by their form: in figures, in words, and short dates such as 9/6 after a cue.
 
-A short date needs a cue, as a blood pressure, a strength and a score look alike.
+A short date needs a cue, since blood pressures, strengths and scores look alike.
 """
 
 from __future__ import annotations

@@ -1,25 +1,24 @@
-"""Dates, ages, numbers, addresses and institutions that their form or a label gives away.
+"""Find dates, ages, numbers, addresses and institutions by their form or a label.
 
-The alphabet of letters for the words and signs of a text:
-
+The letters for the words and signs of a text are:
     - ``1``, ``t``, ``2``: a number of one digit, two digits up to 12, up to 31: a month, a day
     - ``0``, ``3``: another number of two digits, of three
     - ``4``, ``5``: a year of four digits, any longer number
     - ``x``: a word with digits: A12
     - ``M``, ``D``: a month, a day of the week
     - ``C``, ``I``: another word with a capital, a single capital
-    - ``p``: a small word that joins words with one: de
-    - ``w``: a word in small letters
-    - ``b``, ``n``: a label of a record's number: MRN; a word that may follow it: no
+    - ``p``: a lower-case word that joins words with a capital: de
+    - ``w``: a word in lower case
+    - ``b``, ``n``: a label of a record number: MRN; a word that may follow it: no
     - ``a``, ``l``, ``z``: a label of an address, of a place, of a postal code: Domicilio, Country,
       CP
-    - ``g``, ``y``, ``u``: a label of an age, a year of one, a word that ends it: Age, years, old
-    - ``G``, ``P``: an age as one word, a person of an age: 57yo, woman
+    - ``g``, ``y``, ``u``: a label of an age, a unit of an age, a word that ends it: Age, years, old
+    - ``G``, ``P``: an age as one word, a person with an age: 57yo, woman
     - ``S``: a street: Avenue
-    - ``O``, ``N``: an institution, before its name, after it: Instituto, Clinic
+    - ``O``, ``N``: an institution, before its name, after its name: Instituto, Clinic
     - ``s``: a word before a year: since
 
-Other signs stand for themselves; see `JOINED` for those within words.
+Other signs represent themselves; see `JOINED` for signs within words.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _DAY, _IN_YEAR, _YEAR = "[1t2]", "[1t]", "(?:4|[t20](?!:))"
 _NUMBER = "[1t203456x]"
 _VALUE = rf"(?:[wCIb]h)?{_NUMBER}(?:[ho/]?{_NUMBER}){{0,7}}(?:hI)?"
 _LONG = "(?=(?:[wCIb]h)?(?:[1t206][ho/]?){0,2}[345x])"
-"""The beginning of a number that has three digits together."""
+"""The beginning of a number that has three adjacent digits."""
 _NO = r"n[.o]?\??"
 _LABELS = (
     r"b(?:[.o]?[bnw]){0,2}[.o]?(?:[:#]{1,2}|(?=[35x]))",
@@ -59,7 +58,7 @@ _PLACES = f"{_PLACE}(?:p{{0,3}}{_PLACE}){{0,4}}"
 
 
 def letters_of(words: RuleVocabulary) -> Callable[[str], str]:
-    """Return the function that gives each form its letter."""
+    """Return the function that maps each form to its letter."""
     details = {word: letter for letter, of in words.details.items() for word in of}
 
     def letter(form: str) -> str:
@@ -110,7 +109,7 @@ _DAYS = "|".join(
 _HOUSE = (
     rf"(?:n[.o]?)?{_NUMBER}(?:[ho]{_NUMBER})?(?:[,h-]?(?:[1tx]hx|x|[1t](?:o?w)?I|[1t]ow|Ih[1t]))?"
 )
-"""A house's number, and a floor and a door behind it: 12, 4.º A."""
+"""A house number, followed by a floor and a door: 12, 4.º A."""
 RULES = (
     _build_rule(
         "address on a network",

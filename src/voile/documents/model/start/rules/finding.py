@@ -1,4 +1,4 @@
-"""Finds of rules, as proposals and as parts of speech that a classifier sees."""
+"""The finds of rules, as proposals and as tags for a classifier."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from voile.documents.words.tokens import NOWHERE, TextTokens, TokenNumbers
 
 
 class RuleFind(NamedTuple):
-    """A rule's find: its first token, and the one after its last."""
+    """A rule's find: its first token, and the token after its last one."""
 
     rule: LetterRule
     start: int
@@ -27,17 +27,17 @@ class RuleFind(NamedTuple):
 
     @property
     def is_sure(self) -> bool:
-        """Return whether more speaks for it than a name's look."""
+        """Whether there is more evidence than the look of a name."""
         return self.rule.sure or self.rule.label != NAME
 
 
 def removals_by_document(
     tokens: TextTokens, found: Sequence[RuleFind], texts: Sequence[str]
 ) -> list[list[TextRemoval]]:
-    """Return the finds of rules and forms in each text, in its order and apart.
+    """Return the finds of rules and forms in each text, ordered and disjoint.
 
-    Guarded words at the ends of a find are left out. Where findings overlap, the first rule whose
-    finds are no names comes before others: a street or a hospital is called after somebody.
+    Guarded words at the ends of a find are excluded. If finds overlap, rules for other types
+    precede rules for names, in their order, since streets and hospitals are named after persons.
     """
     guarded = find_guarded(tokens, join_tokens(tokens))
     details: list[dict[str, list[TextRemoval]]] = [{} for _ in tokens.first[1:]]
@@ -57,7 +57,7 @@ def removals_by_document(
 
 
 def tag_tokens(tokens: TextTokens, found: Sequence[RuleFind], names: Sequence[str]) -> TextTokens:
-    """Return the tokens with the first of the rules of these names that finds each as its tag."""
+    """Return the tokens tagged with the first named rule that finds each of them."""
     tags = TokenNumbers()
     numbers = dict(zip(names, tags.number(names), strict=True))
     tag = np.full(len(tokens), NOWHERE, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Dates, ages, numbers, addresses and places by their form in the text.
+"""Find dates, ages, numbers, addresses and places by their form in the text.
 
 Each form is a regular expression over the normalised text, or a list with the words around it.
 """
@@ -92,12 +92,12 @@ FORMS: tuple[TextForm | PhysicianForm, ...] = (
     *PLACE_FORMS,
     PHYSICIAN,
 )
-"""The forms; figures and codes have them in any language."""
+"""The forms, which apply to figures and codes in any language."""
 LISTS: tuple[TownForm, ...] = (TOWN,)
-"""Forms that come after the rules, as a street may be called after a town."""
+"""Forms with a lower priority than the rules, since a street may be named after a town."""
 FORM_NAMES = tuple(form.name for form in (*FORMS, *LISTS))
 
 
 def date_forms(label: str) -> tuple[TextForm, ...]:
-    """Return the forms of dates, with the label that a corpus gives them."""
+    """Return the forms of dates, with the label of a corpus."""
     return tuple(replace(form, label=label) for form in DATE_FORMS)

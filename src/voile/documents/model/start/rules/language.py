@@ -1,4 +1,4 @@
-"""The language that texts seem to be in, by its smallest words."""
+"""Guess the language of texts by their function words."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _OTHERS = {
     "Italian": "il di che e per un in non è una sono del della con da ha dei nel alla si",
     "Dutch": "de het een en van ik te dat die in niet zijn is was op aan met als voor er",
 }
-"""Languages that nothing was trained for."""
+"""Languages without trained models."""
 _WORD = re.compile(r"[^\W\d_]+")
 _LOOKED_AT = 1000
-"""Texts by which the language is found, the first ones."""
+"""The number of first texts that determine the language."""
 _LEAST = 20
-"""Small words, below which nothing is said of the language."""
+"""The fewest function words for a decision."""
 _TIMES = 3
-"""How much more there must be of the other language's."""
+"""The ratio of the other language's function words that refuses a text."""
 _MORE = 1.5
-"""How much more there must be of a language's that nothing was trained for: some are alike."""
+"""The ratio for an untrained language. It exceeds 1, since some languages are similar."""
 
 
 def check_language(language: Language, texts: Iterable[str], instead: str) -> None:
@@ -52,7 +52,7 @@ def check_language(language: Language, texts: Iterable[str], instead: str) -> No
 
 
 def guess_language(texts: Iterable[str]) -> Language:
-    """Return the language that texts seem to be in; English if nothing shows it.
+    """Return the apparent language of texts; English without evidence.
 
     >>> guess_language(["El paciente niega dolor y fiebre en los pies"])
     'spanish'
@@ -61,7 +61,7 @@ def guess_language(texts: Iterable[str]) -> Language:
 
 
 def find_untrained(texts: Iterable[str]) -> str | None:
-    """Return the script or the language of texts for which nothing was trained; else None.
+    """Return the script or the language of texts if there is no trained model for it, else None.
 
     >>> find_untrained(["Пациентка живёт в Твери"]), find_untrained(["The patient lives in Graz"])
     ('Cyrillic script', None)
@@ -81,7 +81,7 @@ def find_untrained(texts: Iterable[str]) -> str | None:
 
 
 def _count(texts: Iterable[str], languages: Mapping[L, str]) -> Counter[L]:
-    """Count the small words of each language."""
+    """Count the function words of each language."""
     counted: Counter[L] = Counter()
     for text in islice(texts, _LOOKED_AT):
         words = Counter(_WORD.findall(text.lower()))

@@ -1,18 +1,17 @@
-"""Names of persons that the words and signs around them give away.
+"""Find names of persons by the words and signs around them.
 
-The alphabet of letters for the words and signs of a text:
-
+The letters for the words and signs of a text are:
     - ``g``, ``s``, ``b``: a given name, a surname, either, by the lists
-    - ``m``: a given name that is a word of its own: May
+    - ``m``: a given name that is also a word: May
     - ``C``, ``A``: another word with a capital, all in capitals
-    - ``W``, ``w``: a common word with a capital, any in small letters
+    - ``W``, ``w``: a common word with a capital, any word in lower case
     - ``I``, ``p``, ``y``: an initial, a particle, the end of an initial: J, de, M.a
     - ``T``, ``L``: a title, a relative: Dr, wife
     - ``B``, ``R``: a word before a colon and a name, before recipients: Patient, To
-    - ``H``, ``K``: a word that opens a letter, that ends it: Dear, Yours
+    - ``H``, ``K``: a word that begins a letter, that ends it: Dear, Yours
     - ``0``, ``x``, ``?``: a number, a word with digits or signs, a sign that is not ASCII
 
-Other signs stand for themselves; see `JOINED` for those within words.
+Other signs represent themselves; see `JOINED` for signs within words.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ _PARTICLES = "(?:p{1,3})"
 _MORE = f"(?:{_INITIALS})?{_PARTICLES}?{_WORD}"
 _RUN = f"{_MORE}(?:{_MORE}){{0,3}}"
 _LONG_RUN = f"{_MORE}(?:{_MORE}|hw){{0,6}}"
-"""The name in a field that contains nothing else: Aboul-hosn, and six words."""
+"""The name in a field that contains no other text: Aboul-hosn, and up to six more words."""
 _TURNED = f"{_PARTICLES}?{_WORD}(?:[sCA]|I[.o])?(?:[,k]?C[.o])?[,k]"
-"""A surname and its comma; Smith Jr., John."""
+"""A surname and its comma, as in: Smith Jr., John."""
 
 
 def letters_of(words: RuleVocabulary) -> Callable[[str], str]:
-    """Return the function that gives each form its letter."""
+    """Return the function that maps each form to its letter."""
     first = (
         ("T", words.titles),
         ("H", words.greetings),

@@ -1,4 +1,4 @@
-"""Listed surnames after a title, in small letters: "seen by dr lindqvist"."""
+"""Find listed names in lower case after a title: "seen by dr lindqvist"."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TITLED = re.compile(
 
 @cache
 def _names() -> frozenset[str]:
-    """Return all listed names but the words of a text."""
+    """Return all listed names except common words."""
     lists = public_lists()
     kinds = (f"{kind} {tier}" for kind in ("given", "surname") for tier in range(1, TIERS + 1))
     names = frozenset().union(*(lists[kind] for kind in kinds))
@@ -29,7 +29,7 @@ def _names() -> frozenset[str]:
 
 
 class PhysicianForm:
-    """Find one or two listed names in small letters after a title in small letters."""
+    """A form that finds one or two listed names in lower case after a title in lower case."""
 
     name = "title in small letters"
     label = "NAME"
@@ -44,7 +44,7 @@ class PhysicianForm:
         return _names()
 
     def slices(self, plain: str) -> Iterator[tuple[int, int]]:
-        """Yield where a name is found in a normalised text. Cost: O(characters)."""
+        """Yield the offsets of each name in a normalised text. Cost: O(characters)."""
         for match in _TITLED.finditer(plain):
             if not match["found"].islower() or not self._is_listed(match["first"]):
                 continue

@@ -1,4 +1,4 @@
-"""Addresses, towns and hospitals by their form, in the common languages of Europe."""
+"""Find addresses, towns and hospitals by their form, in the common languages of Europe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CLEAR_STATES = (
     "AK|AZ|AR|CA|CT|DC|FL|GA|IL|IA|KS|KY|MN|MO|MT|NE|NV|NH|NJ|NM|NY|NC|ND|RI|SC|SD|TN|TX|UT|VT|VA"
     "|WA|WV|WI|WY"
 )
-"""Abbreviations that are no words or terms of medicine: after a town they need no comma."""
+"""Abbreviations that are not words or medical terms, and need no comma after a town."""
 _NO_TOWN = "On|In|At|The|And|From|For|With|To|By|No|Of|His|Her|Postcode|Postal|Zip|Address"
 _TOWN = rf"(?!(?:{_NO_TOWN}) )[A-Z][a-z'-]+(?: (?:[A-Z][a-z'-]+|of|on|upon)){{0,3}}"
 _ZIP = "[0-9]{5}(?:-[0-9]{4})?"

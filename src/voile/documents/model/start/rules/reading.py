@@ -1,7 +1,7 @@
-"""Texts as rules read them: one letter for each token, line breaks among them.
+"""Represent texts for rules: one letter for each token, including line breaks.
 
-A rule is a regular expression over these letters. A text has six times fewer of them than of its
-characters, and a form is looked at once however often it stands there.
+A rule is a regular expression over these letters. A text has about six times fewer letters than
+characters, and each form is processed only once.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from voile.documents.model.start.rules.rule import LetterRule
 from voile.documents.words.tokens import GLUED, LINE, PARAGRAPH, TextTokens, TokenNumbers
 
 BREAK, END = "\n", "\x1e"
-"""The sign for the end of a line, and around each text; an empty line is two breaks."""
+"""The sign for the end of a line, and the sign around each text; an empty line is two breaks."""
 JOINED = {"-": "h", "'": "q", ".": "o", ",": "k", "@": "e"}
-"""Letters of signs that stand between two tokens without blanks."""
+"""The letters of signs between two tokens without blanks."""
 
 Ints = NDArray[np.intp]
 
 
 class RuleAlphabet:
-    """Gives forms their letters, each once, and holds the rules over them."""
+    """A mapping of forms to letters, computed once for each form, with the rules that use it."""
 
     def __init__(self, letter: Callable[[str], str], rules: Sequence[LetterRule]) -> None:
         self.rules = tuple(rules)
@@ -33,7 +33,7 @@ class RuleAlphabet:
         self._known, self._letters = TokenNumbers(), np.zeros(0, np.uint8)
 
     def letters(self, known: TokenNumbers) -> NDArray[np.uint8]:
-        """Return the letters of all forms, by their numbers. Cost: O(those that are new)."""
+        """Return the letters of all forms, in the order of their numbers. Cost: O(new forms)."""
         if known is not self._known:
             self._known, self._letters = known, np.zeros(0, np.uint8)
         new = "".join(map(self._letter, known.since(len(self._letters)))).encode("latin-1")
@@ -56,11 +56,11 @@ class TokenText:
 
     @cached_property
     def place(self) -> Ints:
-        """Which token each letter stands for; a break or an end stands for the next, n at last."""
+        """The token of each letter; a break or an end has the next token, and n at the end."""
         return self._line[1]
 
     def find(self, rule: LetterRule) -> Iterator[tuple[int, int]]:
-        """Yield the first token of each thing that a rule finds, and the one after its last."""
+        """Yield the first token of each find of a rule, and the token after its last one."""
         place = self.place
         areas = rule.within.finditer(self.text) if rule.within else ()
         spans = [area.span() for area in areas] if rule.within else [(0, len(self.text))]

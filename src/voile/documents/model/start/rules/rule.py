@@ -1,4 +1,4 @@
-"""A rule: its name, its finds, and whether they are sure."""
+"""A rule: its name, its expression, and whether its finds are sure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ NAME = "NAME"
 
 @dataclass(frozen=True)
 class LetterRule:
-    """A regular expression over the letters of a reading, whose group `found` is proposed."""
+    """A regular expression over the letters of a text. Its group `found` is proposed."""
 
     name: str
-    label: str  # the type of what it finds
+    label: str  # the type of its finds
     expression: re.Pattern[str]
-    within: re.Pattern[str] | None = None  # what it is looked for in; None for all of a text
-    sure: bool = False  # whether further mentions of what it found are proposed too
+    within: re.Pattern[str] | None = None  # the parts of a text to search; None for the whole text
+    sure: bool = False  # whether further mentions of its finds are also proposed
 
     @property
     def by(self) -> RemovalReason:

@@ -9,19 +9,22 @@ from dataclasses import dataclass
 from voile.documents.replacements.removal import RemovalReason
 
 _CLOSE = 48
-"""Characters before a find in which its cue is looked for."""
+"""The number of characters before a find that may contain its cue."""
 
 
 @dataclass(frozen=True)
 class TextForm:
-    """A regular expression that finds an identifier of a type: its group `found`, else all."""
+    """A regular expression for an identifier of a type.
+
+    The find is its group `found`, or else all.
+    """
 
     name: str
     label: str
     expression: re.Pattern[str]
-    before: re.Pattern[str] | None = None  # what ends where the find begins
-    needs: tuple[str, ...] = ()  # a text without any of these, in small letters, has no such form
-    near: re.Pattern[str] | None = None  # it is looked for only close to what this matches
+    before: re.Pattern[str] | None = None  # a pattern that must end where the find begins
+    needs: tuple[str, ...] = ()  # a text without any of these, in lower case, has no such form
+    near: re.Pattern[str] | None = None  # search only near the matches of this pattern
     checked = False
 
     @property
@@ -29,7 +32,7 @@ class TextForm:
         return RemovalReason("rule", self.name)
 
     def slices(self, plain: str) -> Iterator[tuple[int, int]]:
-        """Yield where the form is found in a normalised text."""
+        """Yield the offsets of the form in a normalised text."""
         if self.needs and not any(map(plain.lower().__contains__, self.needs)):
             return
         group = "found" if "found" in self.expression.groupindex else 0
@@ -40,7 +43,7 @@ class TextForm:
                     yield start, end
 
     def _areas(self, plain: str) -> Iterator[tuple[int, int]]:
-        """Yield the parts of a text in which the form is looked for, in order and apart."""
+        """Yield the parts of a text to search, ordered and disjoint."""
         if self.near is None:
             yield 0, len(plain)
             return
@@ -66,7 +69,7 @@ def make_form(
 
 
 def make_number_after(name: str, label: str, before: str, found: str) -> TextForm:
-    """Find figures after some words: figures are rarer, and are looked for first."""
+    """Return a form for figures after some words. Figures are rarer, and are searched first."""
     number = re.compile(rf"(?<![\w./-])(?:{found})(?![\w])", re.IGNORECASE)
     return TextForm(name, label, number, re.compile(rf"(?<!\w)(?:{before})\Z", re.IGNORECASE))
 

@@ -1,4 +1,4 @@
-"""Towns of a public list, where the words around them do not make them something else."""
+"""Find listed towns, unless the words around them give them another meaning."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ _BEFORE = 40
 
 
 class TownForm:
-    """Find listed towns.
+    """A form that finds listed towns.
 
-    A town of several words is found wherever it stands alone. So is a town of one word that is
-    neither a word nor a common name. A town that is a word or a name is found after a word such as
-    `in`. A town that is a word of a dictionary is found after `lives in` and the like.
+    A town of several words is found wherever it is not part of a longer name. So is a town of one
+    word that is neither a word nor a common name. A town that is also a word or a name is found
+    after a word such as `in`, or after `lives in` and similar phrases.
     """
 
     name = "town"
@@ -70,7 +70,7 @@ class TownForm:
         return towns()
 
     def slices(self, plain: str) -> Iterator[tuple[int, int]]:
-        """Yield where a town is found in a normalised text. Cost: O(characters)."""
+        """Yield the offsets of each town in a normalised text. Cost: O(characters)."""
         for run in _RUN.finditer(plain):
             words = [word.span() for word in _WORD.finditer(plain, *run.span())]
             at = 0
@@ -82,11 +82,11 @@ class TownForm:
 
     @cached_property
     def _firsts(self) -> frozenset[str]:
-        """The words with which towns begin."""
+        """The first words of all towns."""
         return frozenset(town.split()[0] for towns in self._lists for town in towns)
 
     def _length_at(self, plain: str, words: list[tuple[int, int]], at: int) -> int:
-        """Return how many words from a place on are a town, 0 for none."""
+        """Return the number of words of a town that begins at a position, or 0."""
         clear, shared = self._lists
         start = words[at][0]
         if plain[start : start + 2].islower():

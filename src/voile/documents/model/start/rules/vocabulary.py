@@ -1,4 +1,4 @@
-"""The words by which rules of a language know their places."""
+"""The words that the rules of a language use as context."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from voile.documents.model.start.lists import TIERS, public_lists
 from voile.documents.replacements.names import PARTICLES, Language
 
 NUMBERED_LABEL = re.compile(r"N[or][A-Z]\w+")
-"""Nº and the numbered word, as one: NºCol, whose º is an o by now."""
+"""Nº joined to the following word, such as NºCol; normalisation has replaced º by o."""
 
 
 @dataclass(frozen=True)
 class RuleVocabulary:
-    """Words of one language, in small letters and without accents but for names."""
+    """The words of one language, in lower case and without accents."""
 
-    titles: frozenset[str]  # stand before a name: Dr., Mrs, doña
-    relatives: frozenset[str]  # may stand before a name: wife, hijo
-    labels: frozenset[str]  # stand before a colon and a name: Patient, Nombre
-    greetings: frozenset[str]  # open a letter: Dear, Hola
+    titles: frozenset[str]  # occur before a name: Dr., Mrs, doña
+    relatives: frozenset[str]  # may occur before a name: wife, hijo
+    labels: frozenset[str]  # occur before a colon and a name: Patient, Nombre
+    greetings: frozenset[str]  # begin a letter: Dear, Hola
     closings: frozenset[str]  # end a letter: Regards, Atentamente
     headers: frozenset[str]  # begin a line of recipients: To, Para
-    common: frozenset[str]  # are not a name though they begin with a capital
+    common: frozenset[str]  # are not a name even with a capital
     given: frozenset[str]
     surnames: frozenset[str]
-    suffixes: frozenset[str]  # of an initial: M.ª
-    joining: frozenset[str]  # stand between the words of a place
-    details: Mapping[str, frozenset[str]]  # by the letter that `details` gives them
-    months: frozenset[str]  # of other languages, with their accents: Março is not a Marco
+    suffixes: frozenset[str]  # follow an initial: M.ª
+    joining: frozenset[str]  # occur between the words of a place
+    details: Mapping[str, frozenset[str]]  # by their letter in `details`
+    months: frozenset[str]  # months of other languages, with accents: Março is not a Marco
     particles: frozenset[str] = PARTICLES
 
 
@@ -159,8 +159,10 @@ _FIELDS = {
         distrito citta comune cap""",
     "z": "zip zipcode postcode postal cp plz postleitzahl cep",
 }
-"""Labels in English, Spanish, German, French, Portuguese and Italian: before a number or a colon
-they mean the same in notes of any language."""
+"""Labels in English, Spanish, German, French, Portuguese and Italian.
+
+Before a number or a colon they have the same meaning in notes of any language.
+"""
 _MONTHS = """
     januar februar märz maerz mai juni juli oktober dezember
     janvier février fevrier mars avril juin juillet août aout septembre octobre novembre décembre
@@ -172,10 +174,10 @@ _WORDS: dict[Language, dict[str, str]] = {"english": _ENGLISH, "spanish": _SPANI
 
 
 _LEAST_TIER: dict[Language, int] = {"english": 2, "spanish": 3}
-"""How common a name of the lists must be.
+"""The least frequency tier of a listed name.
 
-With a capital, most English words are names of something. Most Spanish names of persons follow a
-title or a label.
+Most capitalised English words are names of something. Most Spanish names of persons follow a title
+or a label.
 """
 
 
@@ -193,7 +195,8 @@ def vocabulary(language: Language) -> RuleVocabulary:
     )
     return RuleVocabulary(
         **words,
-        given=given | (words["common"] & public_lists()["given 3"]),  # May is both
+        # May is both a word and a name
+        given=given | (words["common"] & public_lists()["given 3"]),
         surnames=surnames,
         joining=_words(_JOINING),
         months=_words(_MONTHS),

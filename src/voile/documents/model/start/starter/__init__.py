@@ -1,1 +1,1 @@
-"""A classifier that was trained on public text and comes with voile: it scores parts of names."""
+"""voile's pretrained classifier, trained on public text, which scores parts of names."""

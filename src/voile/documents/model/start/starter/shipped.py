@@ -1,4 +1,4 @@
-"""Starters as files: arrays without pickles, the same bytes for the same text."""
+"""Store pretrained models as files: arrays without pickles, with reproducible bytes."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from voile.documents.reader.installed import find_reader
 from voile.documents.words.features import FeatureSpace
 
 STARTERS = ("english",)
-"""The languages whose starter comes with voile."""
+"""The languages with a pretrained model in voile."""
 HEADS_ON_READER = ("reader-english", "reader-spanish")
-"""The starters on the reader."""
+"""The pretrained models that use the reader."""
 FORMAT = 1
 DIGITS = 12
-"""Digits after the point in a file's numbers, apart from weights."""
+"""The decimal places of a file's numbers, except weights."""
 
 
 @cache
 def load_starter(name: str) -> PretrainedStarter:
-    """Load a starter that comes with voile. Its name distinguishes its versions."""
+    """Load a pretrained model of voile. Its name distinguishes its versions."""
     data = starter_bytes(name)
     return read_starter(data, f"{name} {hashlib.sha256(data).hexdigest()[:16]}")
 
 
 def find_starter(name: str) -> PretrainedStarter:
-    """Return the starter of a kit, by its whole name."""
+    """Return the pretrained model of a kit, by its full name."""
     starter = load_starter(name.partition(" ")[0])
     if starter.name != name:
         raise RequestError(
@@ -50,7 +50,7 @@ def find_starter(name: str) -> PretrainedStarter:
 
 
 def reader_starter(language: str) -> str | None:
-    """Return the name of the starter on the installed reader; None without one of its weights."""
+    """Return the name of the pretrained model for the installed reader; None if there is none."""
     name, reader = f"reader-{language}", find_reader()
     if reader is None or name not in HEADS_ON_READER:
         return None
@@ -67,9 +67,9 @@ def starter_bytes(name: str) -> bytes:
 
 
 def write_starter(starter: PretrainedStarter) -> bytes:
-    """Return a starter as the bytes of a file; its weights as 16-bit floats.
+    """Return a pretrained model as the bytes of a file, with its weights as 16-bit floats.
 
-    Others are rounded: their last digits are another processor's.
+    Other numbers are rounded, since their last digits depend on the processor.
     """
     space = starter.space
     kind = starter.classifier.saved_as
@@ -99,7 +99,7 @@ def _as_stored(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_starter(data: bytes, name: str = "") -> PretrainedStarter:
-    """Read a starter; nothing in the file is run."""
+    """Read a pretrained model without running any code in the file."""
     try:
         with np.load(BytesIO(data), allow_pickle=False) as held:
             arrays = dict(held)

@@ -1,4 +1,4 @@
-"""A starter: a classifier of names that knows no text of the user's."""
+"""A pretrained classifier of names that has not seen the user's text."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from voile.documents.words.tokens import (
 )
 
 MISS_COST = 10.0
-"""Harmless tokens that a missed token of an identifier is worth where tokens are proposed."""
+"""The cost of a missed identifier token in proposals, in harmless tokens."""
 LIKELY = 0.2
-"""A proposal is unlikely if no token of it has a larger chance.
+"""The probability that at least one token of a likely proposal exceeds.
 
-It is made because a miss costs so much, but it is mostly harmless. To learn that it is a name, and
-to cut at that cost again, would weigh the cost twice.
+An unlikely proposal exists because a miss costs so much, but it is mostly harmless. Training on it
+as a name, and thresholding at that cost again, would count the cost twice.
 """
 LIKELY_ODDS = float(np.log(LIKELY / (1 - LIKELY)))
 _LOWEST, _HIGHEST = -6.0, 5.0
@@ -47,22 +47,21 @@ BY, UNLIKELY = (RemovalReason("starter"),), (RemovalReason("starter", "unlikely"
 
 
 SHORT_CAPITALS = 5
-"""Words of so few capitals are abbreviations of tests and drugs more often than organisations."""
+"""The most capitals of a word that is more often a test or a drug than an organisation."""
 PLACE, ORG = "PLACE", "ORG"
 HEADS = (NAME, PLACE, ORG)
 """The types of the heads on the reader."""
 
 
 class PretrainedStarter:
-    """Propose names by a classifier's chances, and the sure finds of rules.
+    """A pretrained model that proposes names, together with the sure finds of rules.
 
-    On the reader it proposes places and organisations, too.
-
-    Its chances are not calibrated probabilities of another text: they order its tokens. Learners
-    take their level as a feature, and `propose` decodes spans at `MISS_COST`.
+    With the reader it also proposes places and organisations. Its probabilities are not calibrated
+    for other text, but they rank its tokens. Learners use their level as a feature, and `propose`
+    decodes spans at `MISS_COST`.
     """
 
-    lists: ClassVar[Lists] = {}  # the classifier has seen them
+    lists: ClassVar[Lists] = {}  # the classifier has already used them
 
     def __init__(
         self,
@@ -82,33 +81,33 @@ class PretrainedStarter:
         self._scorer = TokenScorer(self._extractor, self.classifier.weights)
 
     def chances(self, tokens: TextTokens) -> NDArray[np.float64]:
-        """Return the chance of each token, (n,), to be part of a name. Cost: O(n)."""
+        """Return the probability that each token is part of a name, (n,). Cost: O(n)."""
         return np.asarray(1 / (1 + np.exp(-self.odds(tokens))))
 
     def levels(self, tokens: TextTokens) -> NDArray[np.int32]:
-        """Return each token's level of chance, (n,), from 0 to `HINTS` - 1."""
+        """Return the level of probability of each token, (n,), from 0 to `HINTS` - 1."""
         bounds = np.linspace(_LOWEST, _HIGHEST, HINTS - 1)
         return np.digitize(self.odds(tokens), bounds).astype(np.int32)
 
     def odds(self, tokens: TextTokens) -> NDArray[np.float64]:
-        """Return the log-odds of each token, (n,), to be part of a name. Cost: O(n)."""
+        """Return the log-odds that each token is part of a name, (n,). Cost: O(n)."""
         return self._odds(tokens, self.rules.find(tokens))[:, 0]
 
     def check(self) -> None:
-        """Refuse a machine without the reader that this needs."""
+        """Refuse a machine without the reader that this model needs."""
         if isinstance(self.classifier, ReaderClassifier):
             self.classifier.open_encoder()
 
     def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Return the proposals for each document, in its order and apart.
+        """Return the proposals for each document, ordered and disjoint.
 
-        They are the runs of likely tokens, and what rules find but for names that are no more than
+        They are the runs of likely tokens, and the finds of rules except names that are only
         possible.
         """
         return [found for part in in_parts(documents) for found in self._propose_removals(part)]
 
     def propose_by_form(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Return the spans that rules find surely in each document; see `LanguageRules`."""
+        """Return the sure spans of rules in each document; see `LanguageRules`."""
         return self.rules.propose_by_form(documents)
 
     def _propose_removals(self, documents: Sequence[Document]) -> Iterator[list[TextRemoval]]:
@@ -135,7 +134,7 @@ class PretrainedStarter:
     def _chances(
         tokens: TextTokens, found: Sequence[RuleFind], odds: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the chance of each type, (n, types): none of places that are not likely."""
+        """Return the probability of each type, (n, types); unlikely places have 0."""
         chances = 1 / (1 + np.exp(-odds))
         chances[_are_excluded(tokens, found), 0] = 0.0
         short = [form.isupper() and len(form) <= SHORT_CAPITALS for form in tokens.forms]
@@ -152,7 +151,7 @@ class PretrainedStarter:
 
 
 class _StarterSight:
-    """The classifier's view of the tokens; see `learners.learner.Sight`."""
+    """The classifier's view of the tokens; see `TokenSight`."""
 
     def __init__(self, features: TokenFeatures, scorer: TokenScorer) -> None:
         self._features, self._scorer = features, scorer
@@ -173,7 +172,7 @@ class _StarterSight:
 
 
 def _are_excluded(tokens: TextTokens, found: Sequence[RuleFind]) -> NDArray[np.bool_]:
-    """Return which tokens are no names by the rules, (n,): mail addresses and titles."""
+    """Return which tokens are not names by the rules, (n,): e-mail addresses and titles."""
     excluded = np.zeros(len(tokens), np.bool_)
     forms, form = tokens.forms, tokens.form
     for one in found:
@@ -190,7 +189,7 @@ def _are_excluded(tokens: TextTokens, found: Sequence[RuleFind]) -> NDArray[np.b
 def _runs(
     tokens: TextTokens, places: NDArray[np.intp], likely: NDArray[np.bool_], label: str
 ) -> list[TextRemoval]:
-    """Return the removals of neighbouring tokens of a line as one, unlikely if none is likely."""
+    """Join neighbouring tokens of a line to removals, which are unlikely if no token is likely."""
     if not len(places):
         return []
     begins = np.flatnonzero((np.diff(places, prepend=-2) > 1) | (tokens.gap[places] >= LINE))
