@@ -50,7 +50,7 @@ class BrokerDenied:
 
 
 class ChannelEnd(Protocol):
-    """The attributes that a link needs of its sender or recipient."""
+    """The attributes of a sender or recipient that a link needs."""
 
     store: EndStore
     sealer: EnvelopeSealer

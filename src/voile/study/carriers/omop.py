@@ -326,7 +326,6 @@ class OmopCarrier:
 
 
 def _count(source: Source) -> int:
-    """Count the rows of a source."""
     first = [*source.columns][:1]
     return sum(len(batch) for batch in source.batches(first)) if first else 0
 
