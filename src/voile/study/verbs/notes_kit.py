@@ -46,7 +46,6 @@ def open_kit(
 ) -> StoredKit:
     """Open the kit of a part of notes. Make it if its options or its sources changed.
 
-
     The study stores a hash of the inputs next to a kit that it made. A kit without such a hash is
     not the study's, and is replaced only with `force`. A work folder that people reviewed is never
     replaced.
