@@ -1,4 +1,4 @@
-"""The paper's own maps: the closed forms of Theorems 2 to 5, the learned affine maps of Section 5.
+"""The maps of the paper: the closed forms of Theorems 2 to 5 and the affine maps of Section 5.
 
-`fit --method` takes them as well; transport, which the product fits by itself, is in `methods`.
+The option `fit --method` also accepts these maps. The default method, transport, is in `methods`.
 """

@@ -1,4 +1,4 @@
-"""The paper's learned affine maps (Section 5): least mutual information, one class pinned."""
+"""The paper's learned affine maps (Section 5): minimise the leakage, with one class fixed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from voile.signals.paper.objectives import leakage_by
 
 Loss: TypeAlias = Callable[[Floats], float]
 REACH = 2.0
-POPULATION = 100  # of the genetic algorithm
-START = 0.5  # spread of the first steps of CMA-ES
+POPULATION = 100  # individuals of the genetic algorithm
+START = 0.5  # initial step size of CMA-ES
 
 
 def local(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -> Floats:
-    """Go along one direction after another, from nought (Powell 1964)."""
-    from scipy.optimize import minimize  # a third of a second to import
+    """Minimise the loss along one direction after another, starting at 0 (Powell 1964)."""
+    from scipy.optimize import minimize  # importing it takes a third of a second
 
     options = {"maxfev": evaluations}
     bounds = [(-REACH, REACH)] * size
@@ -32,7 +32,7 @@ def local(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -> 
 
 
 def evolution(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -> Floats:
-    """Let a population from all over the range differ and cross (Storn, Price 1997)."""
+    """Minimise the loss by differential evolution over the whole range (Storn, Price 1997)."""
     from scipy.optimize import differential_evolution
 
     turns = max(evaluations // (15 * size) - 1, 1)
@@ -42,10 +42,11 @@ def evolution(loss: Loss, size: int, evaluations: int, rng: np.random.Generator)
 
 
 def genetic(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -> Floats:
-    """Select in proportion to fitness, cross and mutate, as the paper does (Section 5).
+    """Minimise the loss by a genetic algorithm with selection in proportion to fitness (Section 5).
 
-    Fitness is how far one lies below the worst of its generation. Crossover and mutation are
-    pymoo's: simulated binary and polynomial (Deb, Agrawal 1995; Deb, Goyal 1996).
+    The fitness of an individual is the worst loss of its generation minus its own loss. Crossover
+    and mutation come from pymoo: simulated binary crossover and polynomial mutation (Deb, Agrawal
+    1995; Deb, Goyal 1996).
     """
     try:
         from pymoo.algorithms.soo.nonconvex.ga import GA
@@ -76,7 +77,7 @@ def genetic(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -
 
 
 def cma(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -> Floats:
-    """Adapt the covariance of the next draws, from nought (Hansen, Ostermeier 2001)."""
+    """Minimise the loss by CMA-ES, starting at 0 (Hansen, Ostermeier 2001)."""
     try:
         from cma import CMAEvolutionStrategy
     except ImportError as missing:
@@ -110,24 +111,25 @@ Optimiser: TypeAlias = Literal["local", "evolution", "genetic", "cma"]
 
 @dataclass(frozen=True)
 class LearnedAffine:
-    """Search the z = A x + b per class that reveals least; the commonest class stays as it is.
+    """A search for one affine map z = A x + b per class that minimises the leakage about the class.
 
-    Kept to compare with the paper. A is lower triangular with a positive diagonal: among matrices
-    that give a normal class the same law, there is one such. Shifts reach two standard deviations
-    of the pinned class, scales e^2 times each way.
+    The most frequent class keeps the identity map. The method exists for comparison with the paper.
+    A is lower triangular with a positive diagonal. Among all matrices that give a normal class the
+    same law, exactly one has this form. Shifts are limited to two standard deviations of the fixed
+    class, and scales to factors between e^-2 and e^2.
 
     Parameters
     ----------
-    objective : I(Z; C | S) by one of three estimates. `histogram` is as in the paper (biased up by
-        about (bins - 1) (classes - 1) / (2 n ln 2) bits). A `mixture` takes three normals for each
-        class. The third is nearest `neighbours`.
-    optimiser : `local` is Powell's, from each class's readings as they are. `evolution` is
-        differential evolution, with a population from all over the range. `genetic`, as in the
-        paper, uses selection in proportion to fitness, crossover and mutation. The fourth is
-        `cma`. The last two need pymoo and cma.
-    evaluations : most evaluations of the objective, >= 1.
+    objective : the estimate of I(Z; C | S). `histogram` is the paper's estimate, which is biased
+        upwards by about (bins - 1) (classes - 1) / (2 n ln 2) bits. `mixture` fits three normal
+        components to each class. `neighbours` uses nearest neighbours.
+    optimiser : `local` is Powell's method, started from the readings of each class unchanged.
+        `evolution` is differential evolution over the whole range. `genetic` is the paper's
+        algorithm, with selection in proportion to fitness, crossover and mutation. `cma` is CMA-ES.
+        The last two need the packages pymoo and cma.
+    evaluations : maximum number of evaluations of the objective, >= 1.
 
-    Guarantee: none on the result's quality; the map is injective.
+    Guarantee: none on the quality of the result; the map is injective.
     """
 
     objective: Objective = "histogram"
@@ -135,7 +137,10 @@ class LearnedAffine:
     evaluations: int = 20_000
 
     def fit(self, sample: ClassSample, random_state: RandomState) -> FittedLaws:
-        """Fit; evaluations times O(n), O(k^2 n) of the mixture, O(k n log n) of neighbours."""
+        """Fit one affine map per class.
+
+        Each evaluation costs O(n), O(k^2 n) for `mixture`, and O(k n log n) for `neighbours`.
+        """
         if self.objective not in get_args(Objective) or self.optimiser not in OPTIMISERS:
             raise RequestError(
                 "no such objective or optimiser",
@@ -158,7 +163,7 @@ class LearnedAffine:
     def _search(
         self, V: Floats, sample: ClassSample, pinned: int, random_state: RandomState
     ) -> Floats:
-        """Return the parameters of the best maps found, without those of the pinned class."""
+        """Return the parameters of the best maps, without those of the fixed class."""
         (rng,) = streams(random_state, "affine")
         d, free = len(V), int(sample.c.max())
         size = free * (d + d * (d + 1) // 2)
@@ -174,7 +179,7 @@ class LearnedAffine:
 
 
 def _maps(theta: Floats, c: Codes, pinned: int, d: int) -> list[AffineMap]:
-    """Turn parameters into one map per class: shift, log diagonal and the entries below it."""
+    """Convert parameters to one map per class: shift, log diagonal and lower entries."""
     size = d + d * (d + 1) // 2
     rest = iter(theta.reshape(-1, size))
     maps = []

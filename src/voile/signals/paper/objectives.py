@@ -1,4 +1,4 @@
-"""What messages reveal of the class, I(Z; C | S) in bits: three estimates for a search."""
+"""Three estimates of I(Z; C | S), the leakage of messages about the class, for use in a search."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from voile.signals.model.codec.steps import AffineMap
 
 Beliefs: TypeAlias = tuple[Floats, Floats]  # the distinct p(c | s), (g, k), and p(s) of each, (g,)
 Leakage: TypeAlias = Callable[[Sequence[AffineMap]], float]
-FEWEST = 5  # readings per bin and class aimed at
+FEWEST = 5  # target number of readings per bin and class
 MOST_BINS = 10
 MOST_CELLS = 2**20
-REACH = 4.0  # histograms span this many standard deviations each way
-COMPONENTS = 3  # of each class's mixture
+REACH = 4.0  # histograms extend this many standard deviations in each direction
+COMPONENTS = 3  # components of each class's mixture
 
 
 def leakage_by(kind: str, V: Floats, c: Codes, beliefs: Beliefs) -> Leakage:
-    """Return the leakage of (d, n) readings as a function of maps, one a class; each is there."""
+    """Return the leakage of the readings V, (d, n), as a function of one map per class.
+
+    Every class must have readings.
+    """
     if kind == "mixture":
         return _by_mixture(V, c, beliefs)
 
@@ -36,10 +39,10 @@ def leakage_by(kind: str, V: Floats, c: Codes, beliefs: Beliefs) -> Leakage:
 
 
 def by_histogram(Z: Floats, c: Codes, beliefs: Beliefs) -> float:
-    """Return the information of (d, n) readings and classes, counted in bins.
+    """Estimate the leakage of (d, n) messages about their classes from counts in bins.
 
-    O(k bins^d + n), or O(d n log n) where the bins are more than `MOST_CELLS` and only those with
-    readings are counted.
+    The cost is O(k bins^d + n). It is O(d n log n) if there are more than `MOST_CELLS` bins, since
+    only bins with readings are then counted.
     """
     d, n = Z.shape
     k = int(c.max()) + 1
@@ -61,16 +64,20 @@ def by_histogram(Z: Floats, c: Codes, beliefs: Beliefs) -> float:
 
 
 def by_neighbours(Z: Floats, c: Codes, beliefs: Beliefs) -> float:
-    """Return the same by nearest neighbours; no two readings are equal. O(k n log n)."""
+    """Estimate the leakage of (d, n) messages about their classes by nearest neighbours.
+
+    No two readings may be equal. The cost is O(k n log n).
+    """
     spread = Z.std(axis=1)
     points = Z.T / np.where(spread > 0, spread, 1)
     return float(contributions(points, c, NEIGHBOURS, *beliefs).mean())
 
 
 def _by_mixture(V: Floats, c: Codes, beliefs: Beliefs) -> Leakage:
-    """Return the same under mixtures of normals, fitted once: an affine map of one is another.
+    """Return the leakage as a function of the maps, under one normal mixture per class.
 
-    Averaged over the readings; O(k^2 n) for each evaluation.
+    The mixtures are fitted once, since an affine map of a mixture is another mixture. The estimate
+    is averaged over the readings. Each evaluation costs O(k^2 n).
     """
     from sklearn.mixture import GaussianMixture  # type: ignore[import-untyped]
 
@@ -101,7 +108,7 @@ def _by_mixture(V: Floats, c: Codes, beliefs: Beliefs) -> Leakage:
 
 
 def _law(weights: Floats, means: Floats, roots: Floats) -> Callable[[Floats], Floats]:
-    """Return the log-density of a mixture of normals; `roots` are those of the precisions."""
+    """Return the log-density of a normal mixture; `roots` are Cholesky roots of the precisions."""
     d = means.shape[1]
     size = np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
     heights = np.log(weights) + size - d / 2 * np.log(2 * np.pi)
