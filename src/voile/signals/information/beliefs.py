@@ -1,4 +1,4 @@
-"""The adversary's beliefs about each subject's class before any message: p(c | s)."""
+"""The adversary's beliefs p(c | s) about each subject's class before any message."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voile.signals.model.readings.sources import subjects_of
 
 @dataclass(frozen=True, eq=False)
 class ClassBeliefs:
-    """The chances of each class that a table gives to each subject."""
+    """The probability of each class for each subject, read from a table."""
 
     place: dict[str, int]
     chances: Floats
@@ -26,7 +26,13 @@ class ClassBeliefs:
 
     @classmethod
     def read_table(cls, source: Source, subject: str, classes: Sequence[str]) -> ClassBeliefs:
-        """Read a table with the column of subjects, and one of chances for each class."""
+        """Read a table that contains a subject column and one column of probabilities per class.
+
+        Raises
+        ------
+        RequestError : a subject is missing or repeated, or its probabilities are negative or do not
+            sum to 1.
+        """
         names = [subject, *classes]
         place: dict[str, int] = {}
         parts = [np.zeros((0, len(classes)))]
@@ -51,7 +57,12 @@ class ClassBeliefs:
         return cls(place, chances, source.name)
 
     def of(self, names: NDArray[np.str_], whose: NDArray[np.intp]) -> Floats:
-        """Return the chances, (n, k), of the subjects that rows are of."""
+        """Return the class probabilities, (n, k), for the subject of each row.
+
+        Raises
+        ------
+        RequestError : a subject has no row in the table.
+        """
         places = np.full(len(names), -1)
         for number in np.unique(whose).tolist():
             places[number] = self.place.get(str(names[number]), -1)

@@ -14,7 +14,7 @@ from voile.signals.information.leakage import ClassInformation
 from voile.signals.model.codec.given import as_labels, as_table
 from voile.signals.model.codec.pieces import Floats
 
-BLOCK = 20  # people of much the same side columns, among whom messages are dealt out anew
+BLOCK = 20  # people with similar side columns, among whom messages are shuffled
 
 
 def conditional_information(
@@ -31,11 +31,12 @@ def conditional_information(
     Parameters
     ----------
     Z : (n, d) numbers, one message of each person. c : (n,) classes.
-    K : (n, q) numbers that the adversary knows: a name is a column of 0 and 1 for each value.
-    neighbours, permutations, random_state : as for `mutual_information`. The null shuffles
-        messages among 20 people of similar K.
+    K : (n, q) numbers that the adversary knows. Encode a column of names as one column of 0 and 1
+        for each value.
+    neighbours, permutations, random_state : as for `mutual_information`. The null shuffles messages
+        among 20 people with similar K.
 
-    Both parts are Ross's estimates on the same people, so the information in K alone cancels. The
+    Both terms are Ross's estimates on the same people, so the information in K alone cancels. The
     difference is biased towards 0 if K has many columns.
     """
     deals, ties = streams(random_state, "deals", "ties")
@@ -62,13 +63,13 @@ def conditional_information(
 
 
 def _even(table: Floats, ties: np.random.Generator) -> Floats:
-    """Bring columns to one spread, and give equal values an order."""
+    """Scale columns to the same spread, and break ties with a tiny jitter."""
     spread = table.std(axis=0)
     return np.asarray(table / np.where(spread > 0, spread, 1) + ties.normal(0, 1e-9, table.shape))
 
 
 def _dealt(beside: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Shuffle rows among people of similar side columns."""
+    """Shuffle rows among people with similar side columns."""
     order = np.lexsort(beside.T[::-1])
     place = np.arange(len(order)) // BLOCK
     mixed = order[np.lexsort((rng.random(len(order)), place))]

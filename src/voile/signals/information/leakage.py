@@ -1,4 +1,4 @@
-"""How many bits of the class one message reveals, and the note of an attack that states it."""
+"""The information of one message about the class, in bits, and the note that states it."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ BESIDE = (
 )
 
 CONSISTENCY = "consistency under every class"
-"""The attacker who decodes each message under every class."""
+"""The name of the attacker that decodes each message under every class."""
 UNTRIED = "neural networks, and adversaries who know some readings with their messages"
-"""Attackers that no figure includes."""
+"""The attackers that no figure covers."""
 
 
 @dataclass(frozen=True)
 class ClassInformation:
-    """Store how many bits of the class the readings reveal.
+    """An estimate of the information of the readings about the class, in bits.
 
     Parameters
     ----------
-    bits : the estimate; below 0 by chance if there is nothing to reveal.
-    low, high : its 95% interval, by the spread of the subjects' contributions.
-    null : the 95th percentile of the estimate with shuffled classes, which reveal nothing.
-    p_value : share of such shuffles that revealed as much, from 1 / (shuffles + 1) up.
-    entropy : H(C), the most there is to reveal, in bits.
+    bits : the estimate. It can be below 0 by chance if the readings reveal nothing.
+    low, high : the 95% interval, from the spread of the subjects' contributions.
+    null : the 95th percentile of the estimate for shuffled classes, for which there is nothing to
+        reveal.
+    p_value : share of shuffles with an estimate at least as large, >= 1 / (shuffles + 1).
+    entropy : H(C) in bits, the largest possible information.
     """
 
     bits: float
@@ -46,7 +47,7 @@ class ClassInformation:
 
 
 def leakage(information: ClassInformation, *, beside: bool = False) -> Note:
-    """Return a note of the bits that one message reveals, or adds to known columns."""
+    """Return a note of the information of one message, or of its addition to known columns."""
     names = ["bits", "low", "high", "null"]
     if not beside:
         names.append("entropy")

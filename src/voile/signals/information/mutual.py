@@ -32,30 +32,31 @@ def mutual_information(
     """Estimate I(Z; C | S) by nearest neighbours.
 
     Each reading has a distance to its `neighbours`-th neighbour of the same class. The estimate
-    counts the readings of each class within this distance. Each class is as likely as the
-    adversary believes of the subject: I(Z; C | S) = sum of p(s) I(Z; C | S = s). Columns are first
-    brought to one spread.
+    counts the readings of each class within this distance. Each class has the probability that the
+    adversary believes for the subject: I(Z; C | S) is the sum of p(s) I(Z; C | S = s). Columns are
+    first scaled to the same spread.
 
     Parameters
     ----------
     Z : (n, d) numbers, or (n,).
-    c : (n,) classes, each of more than `neighbours` readings.
-    subjects : (n,) the subject of each reading, or `Subjects`, with beliefs and weights. None:
-        each reading has its own person. If p(x | c, s) is the subjects' own, each subject is
-        estimated alone, if two classes have more than `neighbours` of its readings. Intervals
-        and the null count subjects. The null keeps a subject's classes together. If laws are
-        the subjects' own, it shuffles classes within the subject.
-    neighbours : >= 1; few follow fine structure, many vary less.
-    permutations : shuffles of the null, >= 0; 0 leaves it out (NaN).
-    random_state : of the null, and of breaking ties.
+    c : (n,) classes, each with more than `neighbours` readings.
+    subjects : (n,) the subject of each reading, or `Subjects` with beliefs and weights. None: each
+        reading belongs to a different person. Intervals and the null treat subjects as units. The
+        null keeps the classes of a subject together. If `Subjects.own` is true, each subject is
+        estimated alone, and the null shuffles classes within the subject. Such a subject needs two
+        classes with more than `neighbours` readings each.
+    neighbours : >= 1. A small number follows fine structure; a large number has less variance.
+    permutations : number of shuffles for the null, >= 0. With 0 the null is NaN.
+    random_state : for the shuffles and for breaking ties.
 
     Raises
     ------
-    RequestError : a missing reading, a class with too few, or, for own laws, no subject with two
-        classes of enough.
+    RequestError : a reading is missing or infinite, or a class has too few readings. With own laws,
+        no subject has two classes with enough readings.
 
-    Guarantee: consistent; biased towards 0 where classes differ within the neighbourhoods. Cost:
-    O(k n log n) for each permutation, more in many dimensions; O(n) for each distinct belief.
+    Guarantee: consistent; biased towards 0 where classes differ within the neighbourhoods.
+
+    Cost: O(k n log n) for each permutation, more in many dimensions; O(n) for each distinct belief.
 
     Source: Ross, *Mutual Information between Discrete and Continuous Data Sets*, 2014.
 
@@ -79,7 +80,7 @@ def mutual_information(
     if np.bincount(codes).min() <= neighbours:
         raise RequestError(f"a class has only {np.bincount(codes).min()} readings", where=CLASSES)
     spread = table.std(axis=0)
-    # equal readings have no neighbour order: a jitter far below any difference gives them one
+    # equal readings have no neighbour order, so a tiny jitter breaks ties
     points = table / np.where(spread > 0, spread, 1) + ties.normal(0, 1e-9, table.shape)
     parts = [np.arange(len(codes))]
     each = np.full(len(codes), 1 / len(codes))
@@ -108,7 +109,10 @@ def mutual_information(
 def _own(
     codes: NDArray[np.intp], known: CheckedSubjects, neighbours: int
 ) -> tuple[NDArray[np.intp], CheckedSubjects, list[NDArray[np.intp]]]:
-    """Keep the subjects that can be estimated: rows, their checked subjects, rows of each."""
+    """Keep the subjects with enough readings in two classes.
+
+    Return the rows of their readings, the checked subjects and the rows of each subject.
+    """
     counts = np.zeros((len(known.names), int(codes.max()) + 1), dtype=np.intp)
     np.add.at(counts, (known.whose, codes), 1)
     enough = counts > neighbours
@@ -124,7 +128,7 @@ def _own(
 
 
 def _law(known: CheckedSubjects, codes: NDArray[np.intp], k: int) -> tuple[Floats, Floats]:
-    """Return the distinct beliefs about the classes that are there, and p(s) of each."""
+    """Return the distinct beliefs over the classes present, and the p(s) of each belief."""
     beliefs, chances = known.distinct(codes, k)
     some = beliefs[:, np.unique(codes)]
     return some / np.maximum(some.sum(axis=1, keepdims=True), 1e-300), chances
@@ -137,11 +141,11 @@ def contributions(
     beliefs: Floats | None = None,
     chances: Floats | None = None,
 ) -> Floats:
-    """Return each reading's part of the estimate, in bits; the estimate is their mean."""
+    """Return each reading's contribution to the estimate, in bits. The estimate is their mean."""
     n, counts = len(codes), np.bincount(codes)
     if beliefs is None or chances is None:
         beliefs, chances = counts[None] / n, np.ones(1)
-    # if beliefs are the shares, what classes the near ones are of makes no difference
+    # if beliefs equal the class shares, the classes of the neighbours do not matter
     apart = len(beliefs) > 1 or not np.allclose(beliefs[0] * n, counts)
     if isinstance(points, NearPoints):
         near = points.count(codes, neighbours, apart=apart)
@@ -151,10 +155,11 @@ def contributions(
     common = digamma(neighbours) - digamma(counts[codes])
     out = np.zeros(n)
     for row, chance in zip(beliefs, chances, strict=True):
-        each = row / counts if len(near) > 1 else np.array([1 / n])  # what a reading weighs
+        each = row / counts if len(near) > 1 else np.array([1 / n])  # weight of a reading
         mass = each @ near
         there = row[codes] > 0
-        # Ross's unbiased logarithm of a count, of so many readings as weigh as much
+        # Ross's unbiased logarithm of a count, with the effective number of equally weighted
+        # readings
         as_many, of = mass[there] ** 2 / (each**2 @ near)[there], 1 / (row**2 / counts).sum()
         log = digamma(as_many) - np.log(as_many) + np.log(mass[there]) - digamma(of) + np.log(of)
         out[there] += chance * row[codes][there] * (common[there] - log)
@@ -168,10 +173,11 @@ def _dealt(
     *,
     within: bool = False,
 ) -> NDArray[np.intp]:
-    """Shuffle the classes: among readings, or among subjects if these have several readings.
+    """Shuffle the classes among readings, or among subjects if subjects have several readings.
 
-    Subjects swap whole runs of classes. The runs are laid end to end and cut to the new owners'
-    lengths. If `within`, the readings of each subject swap their classes.
+    Subjects exchange whole runs of classes. The runs are concatenated and cut to the lengths of the
+    new owners. If `within` is true, the classes of each subject are shuffled among its own
+    readings.
     """
     n_subjects = int(whose.max()) + 1
     if n_subjects == len(codes):
@@ -192,7 +198,7 @@ def _summary(
     own: Floats, each: Floats, whose: NDArray[np.intp], null: Floats, entropy: float
 ) -> ClassInformation:
     bits = float(each @ own)
-    # the variance of a mean of clusters: each subject's contributions go together
+    # variance of a mean of clusters: the contributions of one subject are summed first
     sums = np.bincount(whose, each * (own - bits))
     error = float(np.sqrt((sums**2).sum()))
     return ClassInformation(

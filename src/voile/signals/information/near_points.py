@@ -1,4 +1,7 @@
-"""How many points are nearer than those of the own class, for many deals of classes."""
+"""Counts of the points that are nearer than the k-th neighbour of the same class.
+
+The neighbours are found once and used for many shuffles of the classes.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,17 @@ from scipy.spatial import cKDTree
 
 from voile.signals.model.codec.pieces import Floats
 
-NEAREST = 128  # points that are looked through before trees are
-MOST = 30_000  # points whose nearest are held in memory
+NEAREST = 128  # neighbours to search before trees are used
+MOST = 30_000  # maximum number of points with neighbours in memory
 
 
 @dataclass(frozen=True, eq=False)
 class NearPoints:
-    """Points, and the nearest of all of them to each: looked up once for many deals of classes."""
+    """Points and the nearest neighbours of each, found once for many shuffles of the classes."""
 
     points: Floats
-    order: NDArray[np.intp]  # (n, m) the nearest first, each point itself among them
-    apart: Floats  # (n, m) how far they are, by the largest difference of a column
+    order: NDArray[np.intp]  # (n, m) the neighbours of each point, nearest first, itself included
+    apart: Floats  # (n, m) distances to them, in the maximum norm
 
     @classmethod
     def of(cls, points: Floats) -> NearPoints:
@@ -29,9 +32,10 @@ class NearPoints:
         return cls(points, order.astype(np.intp), apart)
 
     def count(self, codes: NDArray[np.intp], neighbours: int, *, apart: bool) -> Floats:
-        """Return how many points are nearer than the `neighbours`-th of the own class.
+        """Count the points that are nearer than the `neighbours`-th neighbour of the same class.
 
-        apart : of each class, (k, n), or of all together, (1, n).
+        With `apart`, return one count per class, (k, n). Otherwise return one count for all
+        classes, (1, n).
         """
         n, counts = self.apart.shape[0], np.bincount(codes)
         classes = codes[self.order]
@@ -42,7 +46,8 @@ class NearPoints:
         inside = self.apart <= radius[:, None]
         parts = [inside & (classes == one) for one in range(len(counts))] if apart else [inside]
         near = np.stack([part.sum(axis=1).astype(np.float64) for part in parts])
-        # where the nearest hold too few of the class, or more may be as near as all of them
+        # points with too few neighbours of their class, or with possible ties beyond the stored
+        # ones
         left = np.flatnonzero((place == self.apart.shape[1]) | inside[:, -1])
         if len(left) and self.apart.shape[1] < n:
             near[:, left] = count_by_trees(self.points, codes, neighbours, left, apart=apart)
@@ -52,7 +57,7 @@ class NearPoints:
 def count_by_trees(
     points: Floats, codes: NDArray[np.intp], neighbours: int, rows: NDArray[np.intp], *, apart: bool
 ) -> Floats:
-    """Return for some rows the same as `NearPoints.count`, by trees of this deal of classes."""
+    """Return the same counts as `NearPoints.count` for some rows, with trees for these classes."""
     trees = [cKDTree(points[codes == one]) for one in range(int(codes.max()) + 1)]
     radius = np.empty(len(rows))
     for one, tree in enumerate(trees):

@@ -1,4 +1,4 @@
-"""Measure if the course of a subject's readings reveals the class, even if one does not."""
+"""Test whether the course of a subject's readings reveals the class, if one reading does not."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from voile.signals.information.leakage import ClassInformation
 from voile.signals.information.mutual import NEIGHBOURS, mutual_information
 from voile.signals.model.codec.pieces import Floats
 
-LENGTH = 3  # readings of a subject from which a trend and a swing can be estimated
-SURE = 0.05  # of all four together
+LENGTH = 3  # readings of a subject needed to estimate a trend and a swing
+SURE = 0.05  # significance level of all four tests together
 
 
 def information_over_time(
@@ -23,7 +23,12 @@ def information_over_time(
     moments: NDArray[np.intp],
     random_state: RandomState = 0,
 ) -> ClassInformation | None:
-    """Find whether levels, trends, swings or steps of subjects reveal the class, each alone."""
+    """Test whether the levels, trends, swings or steps of subjects reveal the class.
+
+    Each of the four features is tested alone. Return the significant estimate with the most bits.
+    Return None if no test is significant, or if a class has too few subjects with `LENGTH`
+    readings.
+    """
     n = np.bincount(whose)
     long = np.flatnonzero(n >= LENGTH)
     classes = codes[np.unique(whose, return_index=True)[1]][long]
@@ -36,7 +41,7 @@ def information_over_time(
 
 
 def _features(X: Floats, whose: NDArray[np.intp], moments: NDArray[np.intp]) -> Iterator[Floats]:
-    """Yield each subject's level, swing about its trend, trend, and size of its steps: (s, d)."""
+    """Yield each subject's level, swing about its trend, trend and typical step, each (s, d)."""
     order = np.lexsort((moments, whose))
     X, whose, t = X[order], whose[order], moments[order].astype(np.float64)
 

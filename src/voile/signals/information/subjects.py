@@ -12,23 +12,24 @@ from voile.core.errors import RequestError
 from voile.signals.model.codec.given import as_given
 from voile.signals.model.codec.pieces import Floats
 
-OFF = 1e-6  # what the chances of one subject's classes may miss of 1
+OFF = 1e-6  # tolerance for the sum of one subject's probabilities
 
 
 @dataclass(frozen=True, eq=False)
 class Subjects:
-    """The paper's p(s), p(c | s) and p(x | c, s), row by row for the readings.
+    """The paper's p(s), p(c | s) and p(x | c, s), with one row per reading.
 
-    The story: an adversary knows the subject of each message. She may know how often each subject
-    sends, how likely each class is for it, and how its readings differ from the others'.
+    The adversary knows the subject of each message. She may know how often each subject sends, the
+    probability of each class for it, and how its readings differ from those of other subjects.
 
     Parameters
     ----------
     names : (n,) the subject of each reading.
-    weights : (n,) p(s) of each reading's subject, in any unit, >= 0; None: as often as readings.
-    beliefs : (n, k) p(c | s) of each reading's subject, classes sorted, rows of sum 1. None:
-        p(c), the same for everyone, or with `own` the shares of the subject's classes.
-    own : whether p(x | c, s) is each subject's own; otherwise it is p(x | c), everyone's.
+    weights : (n,) p(s) of each reading's subject, in any unit, >= 0. None: in proportion to the
+        number of readings.
+    beliefs : (n, k) p(c | s) of each reading's subject. Classes are sorted, and each row sums to 1.
+        None: p(c) for everyone. With `own`, None means the class shares of the subject.
+    own : whether each subject has its own law p(x | c, s). Otherwise all subjects share p(x | c).
     """
 
     names: ArrayLike
@@ -43,14 +44,14 @@ Whose: TypeAlias = "ArrayLike | Subjects | None"
 @dataclass(frozen=True, eq=False)
 class CheckedSubjects:
     names: NDArray[Any]  # (m,) the subjects, sorted
-    whose: NDArray[np.intp]  # (n,) the number of each reading's subject
-    share: Floats  # (n,) each reading's part of its subject's p(s); of sum 1
-    beliefs: Floats | None  # (n, k), or None: p(c)
+    whose: NDArray[np.intp]  # (n,) the index of each reading's subject
+    share: Floats  # (n,) each reading's part of its subject's p(s); the sum is 1
+    beliefs: Floats | None  # (n, k), or None for p(c)
     own: bool  # as in `Subjects`
 
     @classmethod
     def of(cls, subjects: Whose, n: int, classes: int) -> CheckedSubjects:
-        """Check the subjects of n readings; None: each reading is a person's only one."""
+        """Check the subjects of n readings. None means one different person per reading."""
         if subjects is None:
             subjects = Subjects(np.arange(n))
         elif not isinstance(subjects, Subjects):
@@ -80,7 +81,7 @@ class CheckedSubjects:
         return rows, np.bincount(which.ravel(), self.share).astype(np.float64)
 
     def at(self, rows: NDArray[np.intp]) -> CheckedSubjects:
-        """Return the same for some of the readings, with one or more of each of their subjects."""
+        """Return the subjects of some of the readings, with the shares scaled to sum 1."""
         share = self.share[rows]
         beliefs = None if self.beliefs is None else self.beliefs[rows]
         names, whose = np.unique(self.names[self.whose[rows]], return_inverse=True)
@@ -88,7 +89,7 @@ class CheckedSubjects:
 
 
 def _rows(given: ArrayLike, shape: tuple[int, ...], first: NDArray[np.intp]) -> Floats:
-    """Return numbers from 0 up, the same in all rows of a subject."""
+    """Check that weights or probabilities are >= 0 and equal in all rows of a subject."""
     rows = np.asarray(given, dtype=np.float64)
     if rows.shape != shape or not (np.isfinite(rows) & (rows >= 0)).all():
         raise RequestError(f"weights and chances must be numbers from 0 up, of shape {shape}")
