@@ -1,7 +1,8 @@
-"""Send readings live, over MQTT 5, without loss or wrong decoding, even if a process stops.
+"""Live sending of readings over MQTT 5, without loss or wrong decoding if a process stops.
 
-The device runs a `Sender`, the clinic a `Recipient`. Both keep their state on disk and do not
-use the network. A `Link` carries their posts. `forward` and `collect` connect each of them to it.
+The device runs a `Sender`, the clinic a `Recipient`. Both store their state on disk and do not use
+the network. A `Link` carries their posts. `forward` connects a sender to a link, and `collect`
+connects a recipient.
 """
 
 from __future__ import annotations

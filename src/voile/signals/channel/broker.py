@@ -1,4 +1,4 @@
-"""Where a broker is, and how one logs in: never from a command's arguments."""
+"""The address of a broker and the login, which never comes from a command's arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADDRESS = "write mqtts://host or mqtt://host:1883"
 
 @dataclass(frozen=True)
 class Broker:
-    """Where the broker is.
+    """The address of an MQTT broker and its TLS files.
 
     >>> Broker.parse("mqtts://broker.example")
     Broker(host='broker.example', port=8883, tls=True, ca=None, cert=None, key=None)
@@ -38,7 +38,13 @@ class Broker:
     def parse(
         cls, url: str, *, ca: Path | None = None, cert: Path | None = None, key: Path | None = None
     ) -> Broker:
-        """Read mqtt://host:port, or mqtts:// for TLS."""
+        """Parse an address mqtt://host:port, or mqtts://host:port for TLS.
+
+        Raises
+        ------
+        RequestError : the address is malformed or contains a user, or certificates are given
+            without TLS.
+        """
         parts = urlsplit(url)
         if "@" in url:
             raise RequestError(
@@ -80,20 +86,23 @@ class Broker:
 
 @dataclass(frozen=True)
 class Login:
-    """A user and password for the broker; shows neither."""
+    """A user and password for the broker. The representation contains neither."""
 
     user: str = field(repr=False)
     password: str = field(repr=False)
 
     @classmethod
     def from_environment(cls) -> Login | None:
-        """Read VOILE_MQTT_USER and VOILE_MQTT_PASSWORD; None without a user."""
+        """Read the login from VOILE_MQTT_USER and VOILE_MQTT_PASSWORD; None without a user."""
         user = os.environ.get(USER, "")
         return cls(user, os.environ.get(PASSWORD, "")) if user else None
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Login:
-        """Read a file that its owner alone may read: a line of user, a line of password."""
+        """Read a login from a file with two lines: the user and the password.
+
+        Only the owner may have permission to read the file.
+        """
         where = os.fspath(path)
         data = read_private(path, "the login's file", 4096)
         try:
@@ -108,7 +117,7 @@ class Login:
 
 
 class BrokerOptions(Protocol):
-    """Options that say where the broker is, and how it is reached."""
+    """The options that set the broker's address and login."""
 
     broker: str
     login_file: Path | None
@@ -118,7 +127,7 @@ class BrokerOptions(Protocol):
 
 
 def line_of(line: BrokerOptions, warn: Callable[[str], None]) -> tuple[Broker, Login | None]:
-    """Return the broker and the login; warn where a password would be overheard."""
+    """Return the broker and the login. Warn if the password would be sent unencrypted."""
     broker = Broker.parse(line.broker, ca=line.tls_ca, cert=line.tls_cert, key=line.tls_key)
     login = Login.from_file(line.login_file) if line.login_file else Login.from_environment()
     if login and not broker.tls and broker.host not in NEAR:

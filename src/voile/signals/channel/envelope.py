@@ -1,16 +1,18 @@
-"""The envelope: its MAC is checked before a word of it is read; its content can be encrypted.
+"""The envelope of a message: a MAC, a header and content that can be encrypted.
 
     MAC | format | sealed | generation | map | session | number | content
      32 |   1    |   1    |     2      |  8  |   16    |   8    | the rest
 
-The MAC is HMAC-SHA-256 under the device's key. It covers the topic's length in four bytes, the
-topic, and every byte after the MAC. The last part of the topic is the direction. The MAC covers
-the sent bytes. It never covers a reading or a class, since others could guess and test those.
+The MAC is checked before any other byte is read. It is HMAC-SHA-256 under the device's key. It
+covers the topic's length in four bytes, the topic, and every byte after the MAC. The last part of
+the topic is the direction. The MAC covers only the sent bytes, never a plain reading or class,
+since others could guess and test those.
 
-AES-256-SIV (RFC 5297) encrypts the content before that, under a key of the device, direction and
-session. Topic and header, with the number, are its associated data. A repeated message is
-identical to the last bit. A device restored from a backup may send another message with a used
-number. SIV then reveals only that the two differ. A mode with a nonce would break.
+With encryption, AES-256-SIV (RFC 5297) encrypts the content before the MAC is computed. Its key
+depends on the device, the direction and the session. The topic and the header, with the number, are
+its associated data. A repeated message is identical bit for bit. A device restored from a backup
+may send another message with a used number. SIV then reveals only that the two messages differ,
+while a nonce-based mode would be broken.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ KeyOf: TypeAlias = Callable[[str, int], DeviceKey | None]
 
 
 class EnvelopeHeader(NamedTuple):
-    """The header of an envelope, readable by everyone."""
+    """The header of an envelope, which everyone can read."""
 
     generation: int
     map: str
@@ -53,14 +55,14 @@ class EnvelopeHeader(NamedTuple):
 
     @classmethod
     def unpack_bytes(cls, data: bytes) -> EnvelopeHeader:
-        """Read a header; every string of bytes is one."""
+        """Read a header. Every byte string of the right length is a header."""
         format, sealed, generation, map, session, number = HEADER.unpack(data)
         return cls(generation, map.hex(), session.hex(), number, sealed, format)
 
 
 @dataclass(frozen=True)
 class SealedEnvelope:
-    """An envelope with a valid MAC: its writer has this device's key."""
+    """An envelope with a valid MAC, which proves that its writer has the device's key."""
 
     header: EnvelopeHeader
     content: bytes
@@ -68,7 +70,12 @@ class SealedEnvelope:
     place: bytes
 
     def open(self) -> bytes:
-        """Return the content, decrypted where it is sealed, or raise a RequestError."""
+        """Return the content, decrypted if it is sealed.
+
+        Raises
+        ------
+        RequestError : the sealed content cannot be decrypted.
+        """
         if not self.header.sealed:
             return self.content
         from cryptography.exceptions import InvalidTag
@@ -82,11 +89,11 @@ class SealedEnvelope:
 
 @dataclass(frozen=True)
 class EnvelopeSealer:
-    """Seal the posts of a sender or recipient, and authenticate the posts that it receives."""
+    """The sealing of a sender's or recipient's posts, and the authentication of received posts."""
 
-    hears: Box  # the box that this end listens at
-    posts: Box  # the box that it posts to
-    key_of: KeyOf  # gives the key of a pseudonym and generation; None where this end has none
+    hears: Box  # the box that the sender or recipient reads
+    posts: Box  # the box that it writes to
+    key_of: KeyOf  # returns the key of a pseudonym and generation, or None if it is unknown
     topic: str  # the first part of all topics
     encrypt: bool  # whether contents are sealed
 
@@ -97,7 +104,7 @@ class EnvelopeSealer:
             _library()
 
     def place(self, pseudonym: str, box: Box) -> str:
-        """Return a topic whole: whose it is, and in which direction."""
+        """Return a complete topic: prefix, pseudonym and direction."""
         return f"{self.topic}/{pseudonym}/{box}"
 
     def seal(
@@ -111,7 +118,7 @@ class EnvelopeSealer:
         return EnvelopePost(pseudonym, key.mac(place, on + content) + on + content)
 
     def authenticate(self, post: EnvelopePost) -> SealedEnvelope | None:
-        """Return an envelope with a valid MAC, else None."""
+        """Return the envelope if its MAC is valid, else None."""
         if not LEAST <= len(post.payload) <= LONGEST:
             return None
         mac, rest = post.payload[:MAC], post.payload[MAC:]

@@ -1,4 +1,4 @@
-"""The keys of a device: one for each of its subjects, and never the secret itself."""
+"""The keys of a device: one for each of its subjects. A device never has the secret itself."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from voile.keys.secret import Secret, read_private
 from voile.signals.channel.posts import is_name, parse_object
 
 VERSION = 1
-MOST = 1 << 26  # bytes of an enrolment file: some 200,000 subjects
+MOST = 1 << 26  # bytes of an enrolment file, for about 200,000 subjects
 LAST = (1 << 16) - 1  # the last generation of keys
 MAC = 32  # bytes
 
 
 @final
 class DeviceKey:
-    """Hold the key of one subject's device; it does not show itself and cannot be pickled."""
+    """The key of one subject's device. It hides itself in `repr` and cannot be pickled."""
 
     __slots__ = ("_key", "_mac", "generation")
 
@@ -36,23 +36,23 @@ class DeviceKey:
 
     @classmethod
     def derive(cls, secret: Secret, pseudonym: str, generation: int = 1) -> DeviceKey:
-        """Derive a subject's key, as the holder of the secret alone can."""
+        """Derive a subject's key from the secret."""
         return cls(secret.derive("channel", pseudonym, str(generation)), generation)
 
     def mac(self, place: bytes, data: bytes) -> bytes:
-        """Return the HMAC-SHA-256 of the place's length, the place and the data."""
+        """Return the HMAC-SHA-256 of the topic's length, the topic and the data."""
         return hmac.digest(self._mac, len(place).to_bytes(4, "big") + place + data, "sha256")
 
     def encryption(self, place: bytes, session: str) -> bytes:
-        """Return the 64 bytes that encrypt one session in one direction, for AES-256-SIV."""
+        """Return the 64-byte key of AES-256-SIV for one session in one direction."""
         return hmac.digest(self._key, b"voile encryption " + session.encode() + place, "sha512")
 
     def dither(self) -> Secret:
-        """Return the secret that the dither of its sessions is drawn from."""
+        """Return the secret that seeds the dither of the device's sessions."""
         return Secret(hmac.digest(self._key, b"voile dither", "sha256"))
 
     def derive_known_key(self) -> bytes:
-        """Return the key under which both ends prove that they have the same known columns."""
+        """Return the key with which client and server prove that their known columns are equal."""
         return hmac.digest(self._key, b"voile known", "sha256")
 
     def hex(self) -> str:
@@ -74,16 +74,16 @@ class EnrolledSubject:
     key: DeviceKey
 
     def mac(self, map: str) -> str:
-        """Return the MAC that protects an entry of the file, under the entry's own key."""
+        """Return the MAC of an entry in the enrolment file, under the entry's own key."""
         entry = [VERSION, map, self.subject, self.pseudonym, self.key.generation]
         return self.key.mac(b"enrolment", json.dumps(entry).encode()).hex()
 
 
 @dataclass(frozen=True)
 class Enrolment:
-    """The part of the secret that a device gets: the keys of its own subjects.
+    """The keys of a device's own subjects, derived from the secret.
 
-    A thief can read and forge the messages of these subjects, and of no others.
+    A thief can read and forge the messages of these subjects, but not of others.
     """
 
     map: str
@@ -91,7 +91,7 @@ class Enrolment:
 
     @classmethod
     def of(cls, secret: Secret, map: str, generations: Mapping[str, int]) -> Enrolment:
-        """Enrol subjects, each with the number of its key."""
+        """Derive the keys of subjects, given the generation of each subject's key."""
         from voile.keys.pseudonyms import pseudonym
 
         named = {unicodedata.normalize("NFC", subject): n for subject, n in generations.items()}
@@ -105,7 +105,7 @@ class Enrolment:
 
     @property
     def pseudonyms(self) -> dict[str, str]:
-        """The pseudonym of each subject, by its name in the source in Unicode's form NFC."""
+        """The pseudonym of each subject, by the subject's name in Unicode form NFC."""
         return {each.subject: each.pseudonym for each in self.devices}
 
     def check(self, map: str) -> None:
@@ -116,7 +116,7 @@ class Enrolment:
             )
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the file that the device is given, for its owner alone to read."""
+        """Write the enrolment file for the device, readable by its owner only."""
         from voile.data.files.atomic import write_text
 
         devices = [

@@ -1,4 +1,4 @@
-"""The connection to the broker: MQTT 5, quality of service 1, a session that outlives it."""
+"""The connection to the broker: MQTT 5, quality of service 1, with a persistent session."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from voile.signals.channel.store import EndStore
 if TYPE_CHECKING:
     from paho.mqtt.client import Client, MQTTMessageInfo
 
-KEPT = 7 * 24 * 3600  # seconds for which the broker holds what comes while an end is away
-ALIVE = 30  # seconds of silence after which each side looks whether the other is there
-UNDER_WAY = 200  # posts handed to the broker that it has not confirmed
-AT_ONCE = 2000  # events that are worked on together
-ROOM = 1 << 10  # bytes of a packet beside its payload: the topic above all
-HELD = 16 << 20  # bytes of packets that wait to be worked on; what is beyond is sent again
-LEAVE = 5.0  # seconds at most to hand over what is left when the line is closed
+KEPT = 7 * 24 * 3600  # seconds for which the broker stores messages while a client is disconnected
+ALIVE = 30  # seconds of silence before each side checks the connection
+UNDER_WAY = 200  # maximum number of posts that the broker has not confirmed
+AT_ONCE = 2000  # events processed together
+ROOM = 1 << 10  # bytes of a packet in addition to its payload, mainly the topic
+HELD = 16 << 20  # bytes of unprocessed packets; later packets are dropped and sent again
+LEAVE = 5.0  # maximum seconds to send the remaining posts when the link closes
 LASTING = frozenset((0x80, 0x84, 0x85, 0x86, 0x87, 0x8A, 0x8C, 0x90, 0x9D))
-"""The broker's permanent refusals: login, version, name, not allowed."""
+"""Reason codes of permanent refusals by the broker: login, version, name, permission."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,20 @@ class BrokerUp:
 
 @dataclass(frozen=True)
 class BrokerDown:
-    """The broker is not connected; the link tries again by itself."""
+    """The broker is not connected. The link reconnects by itself."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class BrokerDenied:
-    """The broker answers, and refuses the connection."""
+    """The broker responds but refuses the connection."""
 
     why: str
 
 
 class ChannelEnd(Protocol):
-    """The attributes that a link needs of its sender or recipient."""
+    """The attributes of a sender or recipient that a link needs."""
 
     store: EndStore
     sealer: EnvelopeSealer
@@ -60,20 +60,20 @@ Event: TypeAlias = BrokerUp | BrokerDown | BrokerDenied | EnvelopePost | object
 
 
 class Link:
-    """Carry posts over a broker and receive posts, for one sender or recipient.
+    """A connection that carries the posts of one sender or recipient over a broker.
 
-    The link reconnects by itself. Each attempt waits longer, at most `longest` seconds. Posts
-    handed on while the broker is away may be lost. The sender or recipient therefore repeats its
-    pending posts when it gets `BrokerUp`.
+    The link reconnects by itself. The delay between attempts grows to at most `longest` seconds.
+    Posts sent while the broker is disconnected may be lost. The sender or recipient therefore
+    repeats its pending posts when it receives `BrokerUp`.
     """
 
     def __init__(
         self,
         broker: Broker,
         login: Login | None,
-        end: ChannelEnd,  # it says by which name the broker knows it, and its topics
+        end: ChannelEnd,  # provides the client name and the topics
         *,
-        longest: int = 60,  # seconds between two attempts to connect, at most; >= 1
+        longest: int = 60,  # maximum seconds between two attempts to connect, >= 1
     ) -> None:
         self._sealer = end.sealer
         self._listening: set[str] = set()
@@ -105,7 +105,7 @@ class Link:
         client.on_message = self._on_message
         lasting: Any = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
         lasting.SessionExpiryInterval = KEPT
-        lasting.MaximumPacketSize = LONGEST + ROOM  # the broker keeps what is larger to itself
+        lasting.MaximumPacketSize = LONGEST + ROOM  # the broker does not deliver larger packets
         client.connect_async(broker.host, broker.port, ALIVE, clean_start=False, properties=lasting)
         return client
 
@@ -120,7 +120,7 @@ class Link:
         self._client.loop_stop()
 
     def take(self, timeout: float) -> list[Event]:
-        """Return the events so far; wait at most `timeout` seconds for the first one."""
+        """Return the events so far. Wait at most `timeout` seconds for the first event."""
         events: list[Event] = []
         try:
             events.append(self.events.get(timeout=timeout))
@@ -132,13 +132,13 @@ class Link:
         return events
 
     def listen(self, pseudonyms: Iterable[str]) -> None:
-        """Receive posts for these pseudonyms; "+" is everyone. Each connection subscribes again."""
+        """Receive posts for these pseudonyms; "+" means all. Each connection subscribes again."""
         new = set(pseudonyms) - self._listening
         self._listening |= new
         self._subscribe(new)
 
     def hand_on(self, posts: Iterable[EnvelopePost]) -> None:
-        """Hand posts to the broker, if it is there."""
+        """Send posts to the broker if it is connected."""
         for pseudonym, payload in posts:
             if self._client.is_connected():
                 place = self._sealer.place(pseudonym, self._sealer.posts)
@@ -150,7 +150,7 @@ class Link:
         if places and self._client.is_connected():
             self._client.subscribe(places)
 
-    # paho's own thread calls what follows
+    # paho's own thread calls the methods below
 
     def _on_connect(self, client: Any, _: Any, __: Any, reason: Any, ___: Any) -> None:
         if not reason.is_failure:
@@ -175,7 +175,7 @@ class Link:
         hears = self._sealer.hears
         try:
             topic: str = message.topic
-        except UnicodeDecodeError:  # from a broker in other hands; raised here, it ends the line
+        except UnicodeDecodeError:  # a hostile broker's; raised here, it would end the connection
             return
         _, _, pseudonym = topic.removesuffix(f"/{hears}").rpartition("/")
         ours = is_name(pseudonym) and topic == self._sealer.place(pseudonym, hears)
@@ -186,10 +186,10 @@ class Link:
 
 
 def _size(post: EnvelopePost) -> int:
-    """Return how much memory a post may take."""
+    """Return an upper bound of a post's size in memory, in bytes."""
     return ROOM + len(post.payload)
 
 
 def _at_once(_: Any, __: Any, line: Any) -> None:
-    """Send small packets at once: a receipt must not wait for later packets."""
+    """Disable Nagle's algorithm, so that a receipt does not wait for later packets."""
     line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

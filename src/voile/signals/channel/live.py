@@ -1,4 +1,4 @@
-"""Run a sender or recipient: let it take all events, then hand on its posts, in a loop."""
+"""The loop of a sender or recipient: process all events, then send its posts."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from voile.signals.channel.posts import HEARD, SAID, EnvelopePost
 from voile.signals.channel.recipient import Recipient
 from voile.signals.channel.sender import Outgoing, Sender
 
-PATIENCE = 5.0  # seconds for a receipt, before what is under way is handed on again
-LONGEST = 600.0  # of the same, after doubling
-TICK = 0.5  # seconds between two looks at the clock
+PATIENCE = 5.0  # seconds to wait for a receipt before pending posts are sent again
+LONGEST = 600.0  # maximum of this interval, which doubles each time
+TICK = 0.5  # seconds between two checks of the clock
 
 Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class EndOfReadings:
-    """No more readings will be put among the events."""
+    """The event that marks the end of the readings."""
 
 
 @dataclass
 class _ReceiptPatience:
-    """Decide when to repeat posts without a receipt, at growing intervals."""
+    """The times at which posts without a receipt are repeated, at growing intervals."""
 
     due: dict[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -56,7 +56,10 @@ def forward(
     wait: float | None = None,
     notify: Notify = lambda _: None,
 ) -> int:
-    """Send all that is spooled, until each reading has its receipt."""
+    """Send all spooled readings until each has a receipt. Return the number of rejected ones.
+
+    With `live`, continue until the event `EndOfReadings`. `wait` limits the time in seconds.
+    """
     until = time.monotonic() + (float("inf") if wait is None else wait)
     once, patience, look, left_out = _NotifyOnce(notify), _ReceiptPatience(), 0.0, 0
     link.listen(sender.pseudonyms())
@@ -82,7 +85,7 @@ def forward(
 
 
 def _take(sender: Sender, link: Link, events: Iterable[Event], notify: Notify) -> int:
-    """Put readings that came among the events on disk; leave out those that cannot be sent."""
+    """Store the readings among the events on disk, and return the number of rejected readings."""
     readings = [event for event in events if isinstance(event, Outgoing)]
     try:
         sender.take(readings)
@@ -109,7 +112,7 @@ def collect(
     stop: Callable[[], bool] = lambda: False,
     notify: Notify = lambda _: None,
 ) -> None:
-    """Receive posts until `stop` returns true; it is called at least twice a second."""
+    """Receive posts until `stop` returns true. It is called at least twice a second."""
     once = _NotifyOnce(notify)
     link.listen("+")
     while not stop():
@@ -151,7 +154,7 @@ class _NotifyOnce:
 
 
 def _is_up(events: Iterable[Event], once: _NotifyOnce) -> bool:
-    """Report the state of the connection; return whether it has just come up."""
+    """Report the state of the connection. Return whether it has just been established."""
     up = False
     for event in events:
         match event:

@@ -1,7 +1,7 @@
-"""The content of an envelope, as JSON: a message with its kept columns, or a reply.
+"""The content of an envelope as JSON: a message with its kept columns, or a reply.
 
-A stolen device may have written all of it. Code refuses content that differs in any way from the
-form that the other side writes.
+A stolen device may have written any part of it. The code therefore refuses content that differs in
+any way from the form that voile writes.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeGuard
 from voile.core.errors import RequestError
 from voile.signals.model.sequences.messages import MessageReceipt, ReadingMessage
 
-FARTHEST = 1000  # messages of a session that may be under way at a time
-REPLY = 96  # bytes of every reply, so that its length says nothing of it
-WIDEST = 1 << 64  # what a whole number beside a message stays below
+FARTHEST = 1000  # maximum number of pending messages in a session
+REPLY = 96  # bytes of every reply; the constant length reveals nothing
+WIDEST = 1 << 64  # exclusive bound of whole numbers in kept columns
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 Plain: TypeAlias = str | int | float | bool | None
 
 
 class EnvelopePost(NamedTuple):
-    """An envelope: its pseudonym and its bytes."""
+    """An envelope to send: its pseudonym and its bytes."""
 
     pseudonym: str
     payload: bytes
@@ -38,7 +38,7 @@ class ReadingLetter:
     beside: Mapping[str, Plain] = field(default_factory=dict)
 
     def pack_content(self) -> bytes:
-        """Return the envelope's content; session and number are in the envelope's header."""
+        """Return the envelope's content. Session and number are in the envelope's header."""
         message = self.message
         inside = {"after": message.after, "check": message.check, "values": message.values}
         more = {"time": message.time, "columns": message.columns}
@@ -76,7 +76,8 @@ class ReceiptReply:
         receipt = MessageReceipt.from_json(
             {"session": session, "number": number, "check": data["check"]}
         )
-        # said to a person: one of the known words, or none of the other end's choosing
+        # shown to a person, so it must be one of the known reasons, never free text of the other
+        # side
         return cls(receipt, again, refused and (refused if refused in SAID else "unknown"))
 
 
@@ -95,7 +96,7 @@ SAID = {
     "enrolment": "the enrolment file does not name it any more",
     "unknown": "the recipient refuses the messages",
 }
-"""The message that the operator of a sender reads for each reason."""
+"""The message for the sender's operator, by reason."""
 
 HEARD = {
     "pseudonym": "messages of an unknown pseudonym are refused",
@@ -109,7 +110,7 @@ HEARD = {
     "sessions": "its device begins session after session, and no more are taken under its key",
     "step": "messages out of step are refused; begin a new session",
 }
-"""The message that the operator of a recipient reads for each reason."""
+"""The message for the recipient's operator, by reason."""
 
 
 def is_name(pseudonym: str) -> bool:
@@ -122,7 +123,7 @@ def is_name(pseudonym: str) -> bool:
 
 
 def is_beside(beside: object) -> TypeGuard[dict[str, Plain]]:
-    """Return whether these columns can go with a message: names, plain values, finite numbers."""
+    """Return whether these columns can go with a message: text names and finite plain values."""
     return isinstance(beside, dict) and all(
         _is_text(name) and _is_plain(value) for name, value in beside.items()
     )
@@ -140,14 +141,17 @@ def _is_plain(value: object) -> bool:
 
 
 def _is_text(value: object) -> bool:
-    """Return whether this is text of whole characters, which any file and database can hold."""
+    """Return whether the value is text without surrogates, which any file or database can store."""
     return isinstance(value, str) and not any("\ud800" <= one <= "\udfff" for one in value)
 
 
 def parse_object(data: bytes) -> dict[str, Any]:
-    """Read a JSON object, or raise a RequestError.
+    """Parse a JSON object.
 
-    Refused are repeated names, NaN, infinities, and depths that Python does not reach.
+    Raises
+    ------
+    RequestError : the data is not a JSON object, or contains repeated names, NaN, infinities or
+        nesting beyond Python's limit.
     """
     try:
         content = json.loads(data, object_pairs_hook=_distinct, parse_constant=_no_number)
@@ -174,7 +178,7 @@ def _pack_content(**content: Any) -> bytes:
 
 
 def _unpack_content(content: bytes, *names: str, beyond: Set[str] = frozenset()) -> dict[str, Any]:
-    """Read an object that has all `names`, and possibly names of `beyond`, but no others."""
+    """Parse an object that has all `names` and possibly names in `beyond`, but no others."""
     data = parse_object(content)
     if data.keys() - beyond != set(names):
         raise RequestError("an envelope holds something else")

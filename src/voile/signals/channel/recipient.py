@@ -1,4 +1,4 @@
-"""The clinic's side: write every reading once to a file, then acknowledge it."""
+"""The clinic's side of the channel: write every reading once to a file, then acknowledge it."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ CREATE INDEX IF NOT EXISTS begun ON sessions (pseudonym, generation)
 LATEST = "SELECT pseudonym, name, max(rowid) FROM sessions GROUP BY pseudonym"
 BEGUN = "SELECT count(*) FROM sessions WHERE pseudonym = ? AND generation = ?"
 SAVE = "INSERT INTO sessions VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state"
-MOST = 1000  # sessions that a subject may begin under one generation of its key
-AT_HAND = 4  # sessions of a subject held in memory; the others are on disk
+MOST = 1000  # maximum number of sessions of a subject under one generation of its key
+AT_HAND = 4  # sessions of a subject in memory; the others are on disk
 READINGS, SET_ASIDE = "readings.jsonl", "set-aside.jsonl"
 
-Key: TypeAlias = tuple[str, str]  # a pseudonym, and the name of a session
+Key: TypeAlias = tuple[str, str]  # a pseudonym and the name of a session
 
 
 @dataclass(frozen=True)
 class ClinicSubject:
-    """A subject that the clinic knows: class, name in the output and generation of the key."""
+    """A subject that the clinic expects: its class, output name and key generation."""
 
     label: str | int
     name: str | int
     generation: int = 1
-    known: tuple[Cell, ...] = ()  # its side columns, where the map takes any
+    known: tuple[Cell, ...] = ()  # its side columns, if the map has any
 
 
 @dataclass
 class RefusedMessages:
-    """How many messages were refused for one reason, and the number of the first of them."""
+    """The number of messages refused for one reason, and the number of the first one."""
 
     first: int
     count: int = 0
@@ -57,9 +57,9 @@ class RefusedMessages:
 
 @dataclass
 class _TurnBatch:
-    """Collect the results of a turn: lines of both files, replies to refusals, receipts to send.
+    """The results of a turn: lines for both files, replies to refusals and receipts to send.
 
-    `heard` has the largest number of each session, and the key for its reply.
+    `heard` maps each session to its largest message number and to the key for its reply.
     """
 
     readings: list[bytes] = field(default_factory=list)
@@ -69,46 +69,47 @@ class _TurnBatch:
 
 
 class Recipient:
-    """Receive the readings of subjects of known class; use no network.
+    """The clinic's side, which receives readings of subjects with known classes, without a network.
 
     `turn` takes the received messages and returns the replies to send. Before it returns, the
-    readings are at the end of `readings.jsonl` in the folder, one JSON object a line. Each reading
-    is there once, even if its message came several times. A line contains the subject, the
-    session, the number, the kept columns and the readings' columns. A reading outside the range of
-    the map or of a column is in `set-aside.jsonl` instead. Its receipt is that of any other.
+    readings are stored at the end of `readings.jsonl` in the folder, one JSON object per line. Each
+    reading is stored once, even if its message arrives several times. A line contains the subject,
+    the session, the number, the kept columns and the readings' columns. A reading outside the range
+    of the map or of a column goes to `set-aside.jsonl` instead. It is acknowledged like any other
+    reading.
 
-    Anyone may have written a message. Messages without a MAC under a key that the secret gives are
-    counted and not answered. `turn` refuses a message that it cannot decode for certain:
+    Anyone may have written a message. Messages without a MAC under a key derived from the secret
+    are counted and not answered. `turn` refuses a message that it cannot decode for certain:
 
     - it belongs to another map or version, or to an unknown pseudonym;
     - it is out of step;
-    - its session began with other known columns than the subject has here;
-    - it comes with a column that the kit does not keep.
+    - its session began with known columns that differ from the subject's columns here;
+    - it contains a column that the kit does not keep.
 
     A session keeps its first known columns. A message after a gap requests the missing messages. A
-    process killed at any moment goes on where it was.
+    process that was killed continues from its last state.
 
-    A subject begins at most `MOST` sessions under one generation of its key. All stay on disk, so
-    that a repeated message is never taken for a new one. At most `AT_HAND` are in memory.
+    A subject begins at most `MOST` sessions under one generation of its key. All sessions stay on
+    disk, so that a repeated message is never taken for a new one. At most `AT_HAND` are in memory.
 
-    received, set_aside : readings written to either file since this start.
-    unauthenticated : messages without a valid MAC, since this start.
+    received, set_aside : number of readings written to either file since this start.
+    unauthenticated : number of messages without a valid MAC since this start.
     refused : the other messages refused since this start, by pseudonym and reason.
     """
 
     def __init__(
         self,
-        folder: str | os.PathLike[str],  # this end's own, mode 0700: it holds readings
-        codec: SequenceCodec,  # of the senders
+        folder: str | os.PathLike[str],  # its own folder, mode 0700: it contains readings
+        codec: SequenceCodec,  # the codec of the senders
         subjects: Mapping[str, ClinicSubject],  # by pseudonym
-        columns: Sequence[ReadingLimits],  # of the source, for the output
-        secret: Secret,  # from which the key of every device comes
+        columns: Sequence[ReadingLimits],  # columns of the source, for the output
+        secret: Secret,  # the key of every device is derived from it
         *,
-        kept: Collection[str] = (),  # columns that may be sent beside a reading
+        kept: Collection[str] = (),  # columns that may be sent with a reading
         topic: str = "voile",
-        encrypt: bool = False,  # at both ends or neither
-        overlap: date | None = None,  # last day of the keys of the generation before
-        today: Callable[[], date] = date.today,  # another than the system's in tests only
+        encrypt: bool = False,  # must be the same for senders and recipient
+        overlap: date | None = None,  # last day of the previous key generation
+        today: Callable[[], date] = date.today,  # replaced in tests only
     ) -> None:
         if len(columns) != len(codec.order):
             raise RequestError(f"there are {len(columns)} names of {len(codec.order)} columns")
@@ -133,7 +134,7 @@ class Recipient:
             raise
 
     def turn(self, posts: Iterable[EnvelopePost]) -> list[EnvelopePost]:
-        """Take in messages; return the replies, with their readings already on disk."""
+        """Process messages and return the replies. Their readings are then already on disk."""
         batch = _TurnBatch()
         try:
             with self.store.transaction():
@@ -144,7 +145,7 @@ class Recipient:
                 for key in batch.heard:
                     self._save(key, batch)
         except BaseException:
-            self._sessions.clear()  # they are ahead of the disk
+            self._sessions.clear()  # they are ahead of the state on disk
             for file in self._files:
                 file.drop()
             raise
@@ -187,7 +188,7 @@ class Recipient:
         return [subject.generation, *([before] if overlaps and before else [])]
 
     def _hear(self, post: EnvelopePost, batch: _TurnBatch) -> None:
-        """Take in one message: store its reading, or the reason to refuse it."""
+        """Process one message: store its reading, or the reason to refuse it."""
         envelope = self.sealer.authenticate(post)
         if envelope is None:
             self.unauthenticated += 1
@@ -229,7 +230,7 @@ class Recipient:
         return Session(self.codec, subject.label, name, ahead=letter.ahead, known=known)
 
     def _refusal(self, pseudonym: str, envelope: SealedEnvelope) -> str:
-        """Return the reason to refuse an envelope by its header, or an empty string."""
+        """Return the reason to refuse an envelope given its header, or an empty string."""
         header, subject = envelope.header, self.subjects.get(pseudonym)
         if header.format != FORMAT:
             return "version"
@@ -250,9 +251,9 @@ class Recipient:
         batch.refusals.append(self._seal_reply(pseudonym, envelope.key, envelope.header, reply))
 
     def _reply(self, key: Key, own: DeviceKey, furthest: int | None = None) -> EnvelopePost:
-        """Return the receipt of a session; ask for messages missing before `furthest`."""
+        """Return the receipt of a session. Request messages missing before `furthest`."""
         session = self._session(key)
-        assert session is not None  # a message of it was taken
+        assert session is not None  # a message of the session was accepted
         receipt = session.receipt()
         again = furthest is None or furthest > receipt.number
         header = EnvelopeHeader(own.generation, self.codec.mark, key[1], 0)
@@ -267,9 +268,9 @@ class Recipient:
     def _write(
         self, key: Key, letter: ReadingLetter, reading: ReceivedReading, batch: _TurnBatch
     ) -> None:
-        """Make the line of a reading, for the file in which it belongs."""
+        """Add the line of a reading to the file in which it belongs."""
         pairs = list(zip(self.columns, reading.values, strict=True))
-        # what the message does not hold is NaN, which no reading decodes to
+        # columns that the message does not contain are NaN, which no reading decodes to
         named = {column.name: column.write_value(v) if v == v else None for column, v in pairs}
         own = {"subject": self.subjects[key[0]].name, "session": key[1], "number": reading.number}
         line = json.dumps({**own, **letter.beside, **own, **named}).encode() + b"\n"
@@ -277,7 +278,7 @@ class Recipient:
         (batch.set_aside if outside else batch.readings).append(line)
 
     def _session(self, key: Key) -> Session | None:
-        """Return a session from memory or from disk; None if no message of it was taken."""
+        """Return a session from memory or from disk, or None if no message of it was accepted."""
         if session := self._sessions.get(key[0], {}).get(key[1]):
             return session
         sql = "SELECT state FROM sessions WHERE pseudonym = ? AND name = ?"
@@ -287,7 +288,7 @@ class Recipient:
         return None
 
     def _hold(self, key: Key, session: Session, batch: _TurnBatch) -> None:
-        """Hold a session in memory, as its subject's latest; drop the longest silent one if needed.
+        """Keep a session in memory as its subject's latest, and drop the one silent for longest.
 
         A session is on disk from its first accepted message on, and stays there. Otherwise a
         repeated message would be taken for a new one.
@@ -303,7 +304,7 @@ class Recipient:
             del held[silent]
 
     def _save(self, key: Key, batch: _TurnBatch) -> None:
-        """Write down a session that this turn changed, unless that happened when it left memory."""
+        """Save a session that this turn changed, unless it was saved when it left memory."""
         session = self._sessions[key[0]].get(key[1])
         if session is not None and key in batch.heard:
             generation = batch.heard[key][1].generation  # of the first message, once it is saved

@@ -1,4 +1,4 @@
-"""The device's side: keep each reading on disk until its receipt arrives."""
+"""The device's side of the channel: keep each reading on disk until its receipt arrives."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS spool (
     time INTEGER, known TEXT NOT NULL, beside TEXT NOT NULL, number INTEGER, unfit TEXT);
 CREATE INDEX IF NOT EXISTS by_end ON spool (pseudonym, number, id)
 """
-SESSION = 16  # bytes of a session's name, drawn at random
+SESSION = 16  # bytes of a session's random name
 BESIDE = LONGEST // 2  # bytes; the rest is for the reading
 WAITING = "pseudonym = ? AND number IS NULL AND unfit IS NULL"
 
@@ -47,8 +47,8 @@ class Outgoing:
     values: tuple[float, ...]
     beside: Mapping[str, Plain] = field(default_factory=dict)
     where: str = ""
-    time: int | None = None  # as in `Session.send`
-    known: tuple[Cell, ...] = ()  # the subject's side columns at that time, where the map takes any
+    time: int | None = None  # see `Session.send`
+    known: tuple[Cell, ...] = ()  # the subject's side columns at that time, if the map has any
 
 
 @dataclass
@@ -58,31 +58,32 @@ class _SenderEnd:
 
 
 class Sender:
-    """Send the readings of one or more subjects; use no network.
+    """The device's side, which sends the readings of its subjects, without using the network.
 
-    `take` puts readings on disk. `turn` takes the received replies, and returns the messages to
-    send now. `again` returns all pending messages, for a restored connection. A sent message stays
-    on disk until its receipt arrives. Each repetition is identical to the last bit. A process
-    killed at any moment goes on where it was.
+    `take` stores readings on disk. `turn` takes the received replies and returns the messages to
+    send now. `again` returns all pending messages, for use after a reconnection. A sent message
+    stays on disk until its receipt arrives. Each repetition is identical bit for bit. A process
+    that was killed continues from its last state.
 
     A session has one row of known columns. A reading with other known columns begins a new session
     once all readings of the last session have their receipt.
 
-    refused : the recipient's reason per pseudonym; nothing more is sent until the next start.
-    unfit : why readings could not be sent and were set aside on disk, since this start.
-    unauthenticated : replies without a valid MAC, since this start; they change nothing.
+    refused : the recipient's reason per pseudonym. Nothing more is sent for it until the next
+        start.
+    unfit : reasons for readings that could not be sent and were rejected on disk, since this start.
+    unauthenticated : number of replies without a valid MAC since this start. They change nothing.
     """
 
     def __init__(
         self,
-        folder: str | os.PathLike[str],  # the spool, this end's own, mode 0700: it holds readings
+        folder: str | os.PathLike[str],  # the spool, mode 0700: it contains readings
         codec: SequenceCodec,
-        enrolment: Enrolment,  # the keys of the subjects that it may send for
+        enrolment: Enrolment,  # the keys of the subjects that this device may send for
         *,
         topic: str = "voile",
-        encrypt: bool = False,  # at both ends or neither
-        ahead: int = 1,  # messages of a subject under way at a time, >= 1; see `Session`
-        columns: Sequence[str] = (),  # names for errors; else numbers from 0
+        encrypt: bool = False,  # must be the same at sender and recipient
+        ahead: int = 1,  # maximum pending messages of a subject, >= 1; see `Session`
+        columns: Sequence[str] = (),  # names for errors; default: numbers from 0
     ) -> None:
         if ahead < 1:
             raise RequestError("at least one message must be under way", where="ahead")
@@ -98,11 +99,14 @@ class Sender:
         self._columns = tuple(columns) or tuple(map(str, range(len(codec.order))))
         self._ends: dict[str, _SenderEnd] = {}
         rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE unfit IS NULL")
-        self._look = {str(row[0]) for row in rows}  # those who may have something to hand on
+        self._look = {str(row[0]) for row in rows}  # subjects that may have messages to send
         self.refused.update(self._list_unenrolled())
 
     def take(self, readings: Iterable[Outgoing], *, once: str = "") -> bool:
-        """Put readings on disk, all or none."""
+        """Store readings on disk, either all or none.
+
+        If `once` names a batch that was already stored, do nothing and return False.
+        """
         with self.store.transaction():
             if once and self.store.fact(f"taken {once}"):
                 return False
@@ -121,7 +125,7 @@ class Sender:
         return True
 
     def _spool(self, reading: Outgoing, labels: dict[str, str]) -> None:
-        """Check a reading, and write down the reading and its subject's class."""
+        """Check a reading, and store the reading and its subject's class."""
         pseudonym = reading.pseudonym
         if pseudonym not in self._keys:
             raise RequestError(
@@ -155,14 +159,14 @@ class Sender:
         order = self.codec.order
         if len(values) != len(order):
             raise RequestError(f"a reading has {len(values)} columns, not {len(order)}")
-        lacks = self.codec.partial  # what a reading may do is looked at when it is sent
+        lacks = self.codec.partial  # missing columns are checked when the reading is sent
         for lattice, j in zip(self.codec.lattices, order, strict=True):
             if lacks and values[j] != values[j]:
                 continue
             on_lattice(lattice, float(values[j]), f"column {self._columns[j]}")
 
     def turn(self, replies: Iterable[EnvelopePost] = ()) -> list[EnvelopePost]:
-        """Take in replies, and return the messages to send now; all of them are on disk."""
+        """Process replies and return the messages to send now. All of them are on disk."""
         posts: list[EnvelopePost] = []
         try:
             with self.store.transaction():
@@ -173,7 +177,7 @@ class Sender:
                 for pseudonym in self._look & self._ends.keys():
                     self._save(pseudonym)
         except BaseException:
-            self._ends.clear()  # they are ahead of the disk
+            self._ends.clear()  # they are ahead of the state on disk
             raise
         if self._look and not self.has_waiting():
             self.store.wipe()
@@ -181,7 +185,7 @@ class Sender:
         return posts
 
     def again(self, pseudonyms: Iterable[str] | None = None) -> list[EnvelopePost]:
-        """Return all pending messages of these subjects or of all; some may have arrived."""
+        """Return all pending messages of these subjects, or of all. Some may have arrived."""
         if pseudonyms is None:
             rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE number NOTNULL")
             pseudonyms = [str(row[0]) for row in rows]
@@ -189,12 +193,12 @@ class Sender:
         return [post for one in here for post in self._under_way(one, self._end(one))]
 
     def counts(self) -> dict[str, int]:
-        """Return how many readings are spooled, and how many are unfit to be sent."""
+        """Return the number of spooled readings and of readings unfit to be sent."""
         ((spooled, unfit),) = self.store.run("SELECT count(*), count(unfit) FROM spool")
         return {"spooled": spooled - unfit, "unfit": unfit}
 
     def has_waiting(self) -> bool:
-        """Return whether a reading still waits: without receipt, of a subject not refused."""
+        """Return whether a reading of a subject that was not refused still has no receipt."""
         if not self.refused:
             return bool(self.store.run("SELECT 1 FROM spool WHERE unfit IS NULL LIMIT 1"))
         rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE unfit IS NULL")
@@ -208,9 +212,10 @@ class Sender:
         """Begin new sessions for all subjects, and send pending readings again.
 
         Use it if sender and recipient are out of step, such as after restoring a backup. The first
-        message of a session depends on no earlier message. So each new session reveals as much as
-        one more reading sent by itself. A reading with a lost receipt arrives twice. Its bits are
-        the same if the map sends each reading by itself, or if it was the first before, too.
+        message of a session depends on no earlier message. Each new session therefore reveals as
+        much as one more reading sent by itself. A reading with a lost receipt arrives twice. Its
+        bits are the same in two cases: the map sends each reading by itself, or the reading was
+        also the first before.
         """
         before = {one: self._last(one) for one in self.pseudonyms()}
         self._ends.clear()
@@ -219,7 +224,7 @@ class Sender:
             self.store.run("UPDATE spool SET number = NULL")
             for pseudonym, (count, known) in before.items():
                 cells = known or self._next(pseudonym)
-                if cells or not self.codec.codec.side:  # else it begins with the next reading
+                if cells or not self.codec.codec.side:  # otherwise it begins with the next reading
                     self._ends[pseudonym] = self._begin_session(pseudonym, count, cells)
                     self._save(pseudonym)
         self._look |= self._ends.keys()
@@ -235,12 +240,12 @@ class Sender:
         self.close()
 
     def _list_unenrolled(self) -> dict[str, str]:
-        """Return the subjects that have readings in the spool and are no longer enrolled."""
+        """Return the subjects with readings in the spool that are no longer enrolled."""
         rows = self.store.run("SELECT DISTINCT pseudonym FROM spool")
         return {str(one): "enrolment" for (one,) in rows if one not in self._keys}
 
     def _heard(self, post: EnvelopePost) -> list[EnvelopePost]:
-        """Take in one reply; return the messages that it requests again."""
+        """Process one reply and return the messages that it requests again."""
         envelope = self.sealer.authenticate(post)
         if envelope is None:
             self.unauthenticated += 1
@@ -251,11 +256,11 @@ class Sender:
             return []
         end = self._end(post.pseudonym)
         if header.session != end.session.name or header.format != FORMAT:
-            return []  # of a session before this one, or of another version of voile
+            return []  # from an earlier session or another version of voile
         reply = self._reply(envelope)
         if reply is None:
-            return []  # what is not a reply changes nothing
-        if reply.refused:  # of a message that is not under way: said before, and said again
+            return []  # content that is not a reply changes nothing
+        if reply.refused:  # ignore refusals of messages that are no longer pending
             if any(message.number == header.number for message in end.session.pending()):
                 self.refused[post.pseudonym] = reply.refused
             return []
@@ -280,7 +285,7 @@ class Sender:
         return None
 
     def _feed_session(self, pseudonym: str) -> list[EnvelopePost]:
-        """Give the session waiting readings up to the limit of pending messages; return posts."""
+        """Add waiting readings to the session up to its limit, and return the posts."""
         end = self._end(pseudonym)
         already = len(end.session.pending())
         sql = (
@@ -311,7 +316,7 @@ class Sender:
         point: list[float],
         beside: Mapping[str, Plain],
     ) -> None:
-        """Make a message of one reading, or set it aside with the reason."""
+        """Make a message of one reading, or reject the reading with a reason."""
         try:
             end.session.send(point, time)
             number = end.session.pending()[-1].number
@@ -337,12 +342,12 @@ class Sender:
         return posts
 
     def _key(self, pseudonym: str, generation: int) -> DeviceKey | None:
-        """Return the key of a subject's device, if it is of this generation."""
+        """Return the key of a subject's device if it has this generation."""
         key = self._keys.get(pseudonym)
         return key if key and key.generation == generation else None
 
     def _end(self, pseudonym: str) -> _SenderEnd:
-        """Return a subject's end: from memory, from disk, or begun."""
+        """Return a subject's session state from memory or disk, or begin a session."""
         if pseudonym not in self._ends:
             with self.store.reading():
                 self._ends[pseudonym] = self._load_end(pseudonym)
@@ -361,7 +366,7 @@ class Sender:
         return _SenderEnd(session, {one.number: beside[one.number] for one in session.pending()})
 
     def _next(self, pseudonym: str) -> tuple[Cell, ...]:
-        """Return the known columns of the first reading in the spool."""
+        """Return the known columns of the first waiting reading in the spool."""
         sql = f"SELECT known FROM spool WHERE {WAITING} ORDER BY id LIMIT 1"
         return tuple(json.loads(next(iter(self.store.run(sql, pseudonym)), ("[]",))[0]))
 
@@ -381,7 +386,10 @@ class Sender:
         return _SenderEnd(session, {})
 
     def _last(self, pseudonym: str) -> tuple[int, tuple[Cell, ...]]:
-        """Return how many readings came through, and the known columns; 0 of a damaged state."""
+        """Return the number of acknowledged readings and the known columns.
+
+        Return 0 and no columns if the state is damaged.
+        """
         with suppress(RequestError):
             session = self._end(pseudonym).session
             return session.acknowledged_count, session.known.cells

@@ -1,6 +1,6 @@
-"""The state of a sender or recipient: a folder that its owner alone may open.
+"""The state of a sender or recipient: a folder that only its owner may open.
 
-The folder holds a database, and files of lines that grow with it.
+The folder contains a database and text files that grow with it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ MODE = os.O_CREAT | os.O_RDWR | getattr(os, "O_BINARY", 0)
 
 
 class StoreLines:
-    """Write lines at the end of a file in a store's folder; the store records the valid length.
+    """An append-only file in a store's folder. The store records its valid length.
 
-    Within a transaction of the store, `write` lines. After it, `keep` them if it was committed,
-    or `drop` them.
+    Call `write` within a transaction of the store. Then call `keep` if the transaction was
+    committed, or `drop` if it was not.
     """
 
     def __init__(self, store: EndStore, name: str) -> None:
@@ -52,7 +52,7 @@ class StoreLines:
         self._store.note(self._fact, str(self._next))
 
     def keep(self) -> None:
-        """Count the written lines as valid."""
+        """Mark the written lines as valid."""
         self._length = self._next
 
     def drop(self) -> None:
@@ -66,12 +66,12 @@ class StoreLines:
 FORMAT = 5
 FILE = "state.sqlite"
 FACTS = "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
-ALONE = ("locking_mode = EXCLUSIVE",)  # no shared memory file; there is one process, by the lock
+ALONE = ("locking_mode = EXCLUSIVE",)  # avoids a shared memory file; the lock ensures one process
 DAMAGED = ("the state is damaged or no state", "put a backup of the folder back, or use another")
 
 
 class EndStore(OwnDatabase):
-    """Keep the state of one sender or recipient on disk; one process at a time."""
+    """The state of one sender or recipient on disk, for one process at a time."""
 
     def __init__(self, folder: str | os.PathLike[str], *, end: str, mark: str, tables: str) -> None:
         self.folder = Path(folder)
@@ -111,11 +111,11 @@ class EndStore(OwnDatabase):
 
     @property
     def client(self) -> str:
-        """The name by which a broker recognizes this client; drawn at random once."""
+        """The random name by which a broker recognizes this client. It is drawn once."""
         return self.fact("client")
 
     def wipe(self) -> None:
-        """Remove deleted rows from SQLite's log as well."""
+        """Remove deleted rows from SQLite's write-ahead log as well."""
         self.run("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ class EndStore(OwnDatabase):
 
 
 def _own(folder: Path) -> None:
-    """Make the folder, or look that it is ours alone."""
+    """Make the folder, or check that it is a store that only its owner may open."""
     if not folder.exists():
         if not folder.parent.is_dir():
             raise RequestError(
