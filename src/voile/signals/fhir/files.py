@@ -1,8 +1,8 @@
-"""Files of FHIR: one resource or Bundle a line (NDJSON), or one in the whole file.
+"""Read and rewrite FHIR files: NDJSON with one resource or Bundle per line, or a single one.
 
-The code reads a file twice. First it puts readings together, since several Observations may hold
-the values of one reading. Then it replaces each value in its place. No other byte of a file
-changes, so that decoding restores exactly the same file.
+The code reads a file twice. The first pass assembles readings, since several Observations may
+contain the values of one reading. The second pass replaces each value in place. No other byte of
+the file changes, so that decoding restores exactly the same file.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ def encode(
     canonical: bool = False,
     force: bool = False,
 ) -> FileSummary:
-    """Encode the readings of a file; everything else stays as it is, to the byte.
+    """Encode the readings of a file and leave all other bytes unchanged.
 
-    A reading has a value of each field, for one subject at one time, in one or several
+    A reading has one value of each field, for one subject at one time, in one or several
     Observations. If a field has several values at one time, the first values form one reading, the
-    second values the next. Without a time, each Observation is a reading. A map of sequences takes
-    some columns for invariant: their values may be anywhere, once or often. If `canonical`, a
+    second values the next. Without a time, each Observation is a reading. A map of sequences treats
+    some columns as invariant. Their values may appear anywhere, once or often. With `canonical`, a
     number in another form, such as 1.2E+2, is decoded in the field's form.
 
-    These stay readable: interpretations, reference ranges, times, and all resources that are no
-    Observations. Memory: some 500 bytes a value, and the largest line.
+    These parts stay readable: interpretations, reference ranges, times, and all resources other
+    than Observations. Memory: about 500 bytes per value, and the largest line.
     """
     if len(fields) != len(scheme.lattices):
         raise RequestError(f"there are {len(fields)} fields of {len(scheme.lattices)} columns")
@@ -98,12 +98,12 @@ def decode(
     *,
     force: bool = False,
 ) -> FileSummary:
-    """Decode what `encode` wrote, to the byte.
+    """Decode a file written by `encode`, and restore its original bytes.
 
-    Anyone with the map can send any number, and every number decodes to some reading. A reading
-    is set aside if it is outside the map's range (`RANGE` normal scores of its class), or outside
-    its column's bounds or words. Its values in `out` stay encoded and marked. Its decoded values
-    are in `OUT.set-aside.jsonl`, one line each.
+    Anyone with the map can send any number, and every number decodes to some reading. A reading is
+    rejected if it is outside the map's range (`RANGE` normal scores of its class). It is also
+    rejected if it is outside its column's bounds or words. Its values in `out` stay encoded and
+    marked. Its decoded values are in `OUT.set-aside.jsonl`, one reading per line.
     """
     path = Path(source)
     messages, left = MessageRows(columns, scheme), 0
@@ -135,7 +135,7 @@ def _rewrite(
     force: bool,
     set_aside: Sequence[Mapping[str, Any]] | None = None,
 ) -> None:
-    """Write a file again with edits, and its manifest; both appear whole or not at all."""
+    """Rewrite a file with edits, together with its manifest. Write both or neither."""
     with Staging(out, READINGS, force=force) as staging:
         with staging.part(out).open("xb") as file:
             for place, text in read_documents(path):

@@ -1,4 +1,4 @@
-"""Put readings together from values at several places in a file."""
+"""Assemble readings from values at several places in a file."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from voile.signals.model.codec.limits import ReadingLimits
 from voile.signals.model.codec.scalar import on_lattice
 from voile.signals.model.sequences.messages import LATEST, is_sound
 
-Key: TypeAlias = tuple[str, str, int]  # a subject; a time, or a session; which one of these
+Key: TypeAlias = tuple[str, str, int]  # a subject; a time or a session; the number within these
 TIME = re.compile(r"-?\d{1,16}")
 
 
 class _GatheredRows:
-    """Values by their reading, and in the order of the file."""
+    """Values grouped by reading, and the order of the values in the file."""
 
     def __init__(self, columns: Sequence[str], scheme: HidingScheme) -> None:
         self.columns, self.scheme = tuple(columns), scheme
@@ -62,7 +62,12 @@ class _GatheredRows:
         self._known.add(subject)
 
     def point(self, key: Key, without: frozenset[int] = frozenset()) -> tuple[float, ...]:
-        """Return the reading, or refuse it with the name of a missing column."""
+        """Return the values of a reading, with NaN for the columns in `without`.
+
+        Raises
+        ------
+        RequestError : the reading lacks another column.
+        """
         row = self.rows[key]
         for j, name in enumerate(self.columns):
             if j not in row and j not in without:
@@ -110,7 +115,7 @@ class ReadingRows(_GatheredRows):
         self.put_value(key, j, v, place)
 
     def encode_all(self) -> Iterator[tuple[float, MarkTag]]:
-        """Encode all; yield the value to send for each value, in the order of the file."""
+        """Encode all readings. Return the value to send for each value, in file order."""
         if not self.rows:
             raise RequestError("no value has a code of a field", where="the source")
         for key, row in self.rows.items():
@@ -132,7 +137,7 @@ class ReadingRows(_GatheredRows):
         own: MarkTag = {"field": self.columns[j], "map": self.scheme.mark, "number": sent.number}
         steps: dict[str, str | int] = {"session": sent.session} if sent.session else {}
         steps |= {"check": sent.check} if sent.check or sent.session else {}
-        # not as a number: FHIR's end in 2038, as seconds
+        # as text, since FHIR's integers end in 2038 in seconds
         time: MarkTag = {} if sent.time is None else {"time": str(sent.time)}
         return {**own, **steps, **time, "decimals": self._decimals[j]}
 
@@ -175,7 +180,7 @@ class MessageRows(_GatheredRows):
         self._decimals.append(decimals)
 
     def decode_all(self) -> DecodedReading:
-        """Decode all; set aside values outside the map's range or their column's bounds."""
+        """Decode all readings. Reject those outside the map's range or their columns' bounds."""
         if not self.rows:
             raise RequestError("no value is marked as encoded", where="the source")
         keys, sent = list(self.rows), []
@@ -211,7 +216,7 @@ def _time(held: object, place: str) -> int | None:
 
 
 def places_of(lattice: ValueLattice) -> int:
-    """Return how many decimal places a lattice's values have.
+    """Return the number of decimal places of a lattice's values.
 
     >>> places_of(ValueLattice(1, 10)), places_of(ValueLattice(1, 4)), places_of(ValueLattice(5, 1))
     (1, 2, 0)

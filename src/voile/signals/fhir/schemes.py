@@ -1,4 +1,4 @@
-"""Turn readings of subjects into values to send: each by itself, or each given earlier ones."""
+"""Convert readings to messages, each reading by itself or given earlier readings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def nothing_known(_: str) -> tuple[Cell, ...]:
 
 
 def side_rows(rows: Sequence[tuple[Cell, ...]]) -> NDArray[np.object_]:
-    """Return the known columns of rows, (n, q)."""
+    """Return the known columns of rows as an array (n, q)."""
     table = np.empty((len(rows), len(rows[0]) if rows else 0), dtype=object)
     for at, row in enumerate(rows):
         table[at] = row
@@ -49,7 +49,7 @@ def side_rows(rows: Sequence[tuple[Cell, ...]]) -> NDArray[np.object_]:
 
 
 def proof_key(secret: Secret | None, subject: str) -> bytes:
-    """Return the key of a subject's proofs of known columns; both ends need the secret for it."""
+    """Return the key for proofs of a subject's known columns. Client and server need the secret."""
     if secret is None:
         raise RequestError(
             "the kit's map takes known columns, whose MACs need the secret at both ends",
@@ -66,7 +66,7 @@ class SentReading(NamedTuple):
     values: tuple[float, ...]
     session: str = ""
     check: str = ""
-    time: int | None = None  # when it was taken, in the map's units, where it has some
+    time: int | None = None  # time of the reading in the map's units, if it has one
 
 
 class ShownReading(NamedTuple):
@@ -75,19 +75,19 @@ class ShownReading(NamedTuple):
 
 
 class HidingScheme(Protocol):
-    """Hide readings, and show them again.
+    """A protocol that encodes the readings of subjects and decodes them.
 
-    `class_of` returns a subject's class, or refuses the subject. `hide` takes (n, d) readings,
-    each subject's in order of time. It also takes their moments in seconds, None if unknown. `show`
-    takes the results of `hide` in any order. Columns in `once` never change within a subject, and
-    are sent with its first reading alone.
+    `class_of` returns a subject's class, or refuses the subject. `hide` takes (n, d) readings, each
+    subject's in order of time. It also takes their times in seconds, None if unknown. `show` takes
+    the results of `hide` in any order. Columns in `once` never change within a subject, and are
+    sent with its first reading only.
 
-    With a secret, encoding a file again gives the same values again. Without one, it gives
-    different values each time, and two values of one reading begin to reveal the class.
+    With a secret, encoding a file again gives the same values again. Without a secret, it gives
+    different values each time. Two values of one reading then begin to reveal the class.
 
     `known_of` returns a subject's known columns, if the map uses any. `show` refuses values that
-    were encoded with other known columns, or under another secret. Such a map needs the secret at
-    both ends.
+    were encoded with other known columns or under another secret. Such a map needs the secret at
+    client and server.
     """
 
     mark: str
@@ -96,10 +96,10 @@ class HidingScheme(Protocol):
     class_of: ClassOf
 
     def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[SentReading]:
-        """Return the messages of readings."""
+        """Return the message of each reading."""
 
     def show(self, whose: Sequence[str], sent: Sequence[SentReading]) -> ShownReading:
-        """Return the readings."""
+        """Return the reading of each message."""
 
 
 class SingleScheme:
@@ -147,7 +147,7 @@ class SingleScheme:
     def _tags(
         self, whose: Sequence[str], known: NDArray[np.object_] | None, Z: Floats
     ) -> list[str]:
-        """Return a MAC of each message and its known columns; empty if the map uses none."""
+        """Return a MAC of each message and its known columns, or "" if the map uses none."""
         if known is None:
             return [""] * len(whose)
         keys = {one: proof_key(self._secret, one) for one in whose}
@@ -161,7 +161,7 @@ class SingleScheme:
         if not all(map(hmac.compare_digest, tags, [one.check for one in sent])):
             raise other_known()
         at = self._codec.levels(known, len(Z))
-        with np.errstate(over="ignore", invalid="ignore"):  # a forged message's, outside
+        with np.errstate(over="ignore", invalid="ignore"):  # forged messages may overflow
             X = np.asarray(self._codec.decode(Z, labels, known=at))
         outside = ~np.isfinite(X).all(axis=1)
         rest = np.flatnonzero(~outside)
@@ -171,9 +171,9 @@ class SingleScheme:
 
 
 class SequenceScheme:
-    """Each reading given those before it, by a map of sequences: one session a subject and file.
+    """A scheme that encodes each reading given earlier ones, with one session per subject and file.
 
-    `unit` is that of the map's times, in seconds; None: readings are counted.
+    `unit` is the unit of the map's times, in seconds. With None, readings are counted instead.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class SequenceScheme:
         self._secret, self._known_of = secret, known_of
 
     def hide(self, whose: Sequence[str], X: Floats, moments: Moments) -> list[SentReading]:
-        """Return the messages of readings; invariants only with the first of a subject."""
+        """Return the messages of readings. Invariants go with a subject's first reading only."""
         token, ends = secrets.token_hex(8), dict[str, Session]()
         sent = []
         for one, x, seconds in zip(whose, X.tolist(), moments, strict=True):
@@ -222,7 +222,7 @@ class SequenceScheme:
         )
 
     def _own(self, subject: str) -> Secret | None:
-        """Return the secret of a subject's dither."""
+        """Return the secret that seeds a subject's dither."""
         return self._secret and Secret(self._secret.derive("protective", "dither", subject))
 
     def _time(self, seconds: float | None) -> int | None:
@@ -231,7 +231,7 @@ class SequenceScheme:
         return int(seconds // self._unit)
 
     def show(self, whose: Sequence[str], sent: Sequence[SentReading]) -> ShownReading:
-        """Return the readings; a session must be whole, from its first message on."""
+        """Return the readings of messages. A session must be complete from its first message on."""
         ends: dict[str, Session] = {}
         X = np.empty((len(sent), len(self.lattices)))
         outside = np.zeros(len(sent), dtype=np.bool_)
