@@ -1,1 +1,1 @@
-"""The stored kit and its parts: codecs, readings, sequences. All verbs but fit start here."""
+"""The stored kit and its parts: codecs, readings, sequences. All verbs except fit use it."""

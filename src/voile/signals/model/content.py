@@ -1,4 +1,4 @@
-"""The content of a signals kit, between memory and the kit's tables and facts."""
+"""The content of a signals kit, converted to and from the kit's tables and facts."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ HOLDS = {
     "affine": "one matrix and one shift per class",
     "transport": "means, spreads and smoothed curves on even knots per class",
 }
-"""The kit's content per class, by method; for other methods means, spreads or scales."""
+"""The kit's content per class, by method. Other methods store means, spreads or scales."""
 
 
 @dataclass(frozen=True, eq=False)
 class SignalsContent(SignalsPolicies):
     """A fitted family: its maps, the frontier over strengths and bases, and estimates."""
 
-    reader: SignalReader  # which columns are read, and how
-    maps: Mapping[str, StoredMap]  # per method
-    sessions: SessionFacts | None  # the map of a subject's sequences, where one was fitted
-    before: Mapping[str, Any]  # what the readings themselves reveal
-    found: Mapping[str, Any]  # how the fit ended
+    reader: SignalReader  # the columns to read and their forms
+    maps: Mapping[str, StoredMap]  # by method
+    sessions: SessionFacts | None  # the map of a subject's sequences, if one was fitted
+    before: Mapping[str, Any]  # the leakage of the original readings
+    found: Mapping[str, Any]  # results of the fit
 
     @property
     def sequence(self) -> Arrays | None:
-        """The map of sequences, as a `SequenceCodec` stores itself."""
+        """The map of sequences, in the stored form of a `SequenceCodec`."""
         return self.sessions.arrays if self.sessions else None
 
     @property
@@ -53,19 +53,19 @@ class SignalsContent(SignalsPolicies):
         return self.maps[policy.method].at(policy.base, policy.strength)
 
     def codec(self, number: int) -> Codec:
-        """Return the codec of single readings under a policy of the frontier."""
+        """Return the codec of single readings for a policy of the frontier."""
         return self.map(self.policy(number)).codec_
 
     @property
     def visibility(self) -> Visibility:
-        """Whether some entry may be one person's value: ``private`` then, else ``shareable``."""
+        """`private` if an entry may be one person's value, else `shareable`."""
         nominal = any(not all(one.spans) for one in self.maps.values())
         named = any(form.settings.ordinal is not None for form in self.reader.forms)
         personal = "uniform" in self.maps or nominal or named or self.reader.hold_out.share > 0
         return "private" if personal else "shareable"
 
     def to_kit(self) -> StoredKit:
-        """Return the kit, with a list of its content about people."""
+        """Return the kit, including a list of its content about people."""
         facts = {
             "policies": len(self.frontier),
             "roles": self.reader.roles.model_dump(mode="json"),
@@ -84,7 +84,7 @@ class SignalsContent(SignalsPolicies):
         return StoredKit(KIND, self.visibility, facts, tables)
 
     def holds(self) -> list[str]:
-        """List the kit's content about people, and its protection."""
+        """Return a list of the kit's content about people, and its protection."""
         each = "means and spreads, or scales, per class"
         said = [f"{method}: {HOLDS.get(method, each)}" for method in self.maps]
         if self.reader.sides:

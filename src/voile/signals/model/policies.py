@@ -1,4 +1,4 @@
-"""A kit's policies and their estimates, for `choose`."""
+"""The policies of a kit and their estimates, for `choose`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLAIN = "this policy has strength 0 and hides nothing: every reading is released
 
 @dataclass(frozen=True)
 class SignalsPolicy:
-    """Send readings by this method's map, with this strength and look."""
+    """A policy: a method's map with a strength and a base."""
 
     __pydantic_config__ = STRICT
 
@@ -39,7 +39,12 @@ class SignalsPolicy:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], methods: Collection[str]) -> SignalsPolicy:
-        """Read it back, refusing a method that is not in the kit."""
+        """Read a policy from its data.
+
+        Raises
+        ------
+        RequestError : the method is not in the kit.
+        """
         policy = read_fields(cls, data)
         if policy.method not in methods:
             raise RequestError(
@@ -58,7 +63,8 @@ class SignalsPolicy:
 class SignalsPolicies(StoredPolicies):
     """The frontier of a fit, over strengths and bases.
 
-    Its policies are places in `figures`, which has `ESTIMATES`, then method, base and strength.
+    Its policies are row numbers of `figures`. The columns of `figures` are `ESTIMATES`, then
+    method, base and strength.
     """
 
     @classmethod
@@ -70,7 +76,7 @@ class SignalsPolicies(StoredPolicies):
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
-        """The information in messages about the class, as a share of that in readings."""
+        """The information of messages about the class, relative to that of the readings."""
         return {"relative_risk": self.frontier.risk}
 
     def policy(self, number: int) -> SignalsPolicy:

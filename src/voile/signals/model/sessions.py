@@ -1,6 +1,6 @@
 """The map of sequences that a kit stores for sessions, and estimates for whole sessions.
 
-The map stays as arrays here: only the live verbs build the codec of it.
+The map stays in arrays here. Only the live verbs build its codec.
 """
 
 from __future__ import annotations
@@ -13,32 +13,35 @@ from voile.core.errors import RequestError
 from voile.signals.model.codec.steps import Arrays
 from voile.signals.model.readings.moments import TimeUnit
 
-HIDDEN = 0.65  # an AUC: a session hides the class if all its interval lies below, reveals if above
+HIDDEN = 0.65  # AUC limit: sessions hide the class if the whole interval is below it
 
 
 @dataclass(frozen=True)
 class OverheardSessions:
-    """The result of the best attacker on whole sessions of a length."""
+    """The result of the best attacker on whole sessions of one length."""
 
-    messages: int  # of a session
-    subjects: int  # overheard
-    by: str  # the attacker
-    of: str  # the class that is found best, against the rest
-    auc: float  # of that; chance is 1/2
-    low: float  # of its 95% interval
-    high: float  # of the same
-    without: float  # the largest AUC of a class where readings are sent as they are
-    held: float | None = None  # the same of which columns readings hold; None: all hold all
-    alone: float = 0.5  # AUC of that class by the known columns alone, which no map hides
+    messages: int  # messages per session
+    subjects: int  # overheard subjects
+    by: str  # name of the attacker
+    of: str  # the class that is identified best, against the other classes
+    auc: float  # AUC of this class; chance is 1/2
+    low: float  # lower end of its 95% interval
+    high: float  # upper end of its 95% interval
+    without: float  # largest AUC of a class for unprotected readings
+    held: float | None = None  # AUC from column presence alone; None: complete
+    alone: float = 0.5  # AUC of that class from the known columns alone, which no map hides
 
     @property
     def hides(self) -> bool:
-        """Whether the session may be said to hide the class."""
+        """Whether the sessions are shown to hide the class."""
         return self.high <= self.most
 
     @property
     def reveals(self) -> bool:
-        """Whether the session is shown to reveal the class; if neither, the data do not decide."""
+        """Whether the sessions are shown to reveal the class.
+
+        If both `hides` and `reveals` are false, the data do not decide.
+        """
         return self.low > self.most
 
     @property
@@ -52,15 +55,11 @@ SEQUENCE = "sequence"
 
 @dataclass(frozen=True, eq=False)
 class SessionFacts:
-    """The facts of sessions, and how far they hide the class of held-out subjects."""
+    """The facts of sessions, and how well sessions hide the class of held-out subjects."""
 
-    arrays: (
-        Arrays | None
-    )  # of a `SequenceCodec`; None: left out, as whole sessions reveal the class
-    unit: TimeUnit | None  # of the times that messages say; None: readings are counted
-    overheard: tuple[
-        OverheardSessions, ...
-    ] = ()  # of each length; nothing where subjects were too few
+    arrays: Arrays | None  # of a `SequenceCodec`; None if sessions reveal the class
+    unit: TimeUnit | None  # unit of the times in messages; None: readings are counted
+    overheard: tuple[OverheardSessions, ...] = ()  # one per length; empty with too few subjects
 
     @property
     def forgets(self) -> bool:
@@ -76,17 +75,17 @@ class SessionFacts:
 
     @property
     def hides(self) -> bool:
-        """Whether whole sessions were shown to hide the class."""
+        """Whether whole sessions are shown to hide the class."""
         return bool(self.overheard) and all(one.hides for one in self.overheard)
 
     @property
     def reveals(self) -> bool:
-        """Whether whole sessions were shown to reveal the class."""
+        """Whether whole sessions are shown to reveal the class."""
         return any(one.reveals for one in self.overheard)
 
     @property
     def summary_sentence(self) -> str:
-        """A sentence about whole sessions."""
+        """A sentence that states what whole sessions reveal."""
         if self.forgets:
             return (
                 "The kit was fitted on one reading of each subject: from a subject's second "

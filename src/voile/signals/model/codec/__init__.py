@@ -1,5 +1,5 @@
-"""Encode and decode with a fitted map, as a device needs it: NumPy alone.
+"""Encode and decode with a fitted map, as a device needs it, with NumPy only.
 
-A numeric reading is moved to a point of its lattice's cell and taken through elementary steps, each
-with an inverse. A nominal value is exchanged for another. The code stores no reading.
+A numeric reading is moved to a random point of its lattice cell. Elementary invertible steps then
+map it. A nominal value is replaced by another value. The code stores no reading.
 """

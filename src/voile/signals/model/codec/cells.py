@@ -1,7 +1,7 @@
-"""The lattices of some columns, one reading at a time, written out: plain Python.
+"""Generated Python code that finds the lattice cells of one reading at a time.
 
-The functions do to one value the same operations as `scalar.py`, and so give the same bits. They
-leave out operations that change nothing: a product with 1, or subtracting 0.
+The functions apply to one value the same operations as `scalar.py`, and so give the same bits. They
+omit operations without effect: a product with 1, or subtracting 0.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from voile.signals.model.codec.triangular import Numbers, list_terms
 
 
 class ReadingCells:
-    """Find the values of a reading on their lattices.
+    """Compiled functions that find the values of a reading on their lattices.
 
-    rounded : takes a point; returns the position of each value's cell, as whole
-        floats. ValueError, OverflowError: a value is missing or infinite.
+    rounded : takes a point and returns the position of each value's cell, as whole floats. Raises
+        ValueError or OverflowError if a value is missing or infinite.
     on : takes positions and a reading; returns whether the positions have its values.
-    values : takes positions; returns their values.
-    moved : takes positions and a distance from each, in cells; returns the values there.
-    hold : takes positions and a point; returns whether it lies in their cells, and not so near an
-        end that errors count.
+    values : takes positions and returns their values.
+    moved : takes positions and an offset from each, in cells; returns the values there.
+    hold : takes positions and a point. Returns whether the point lies in their cells, far enough
+        from the boundaries that rounding errors do not matter.
     """
 
     rounded: Callable[[Sequence[float]], Numbers]
@@ -40,7 +40,7 @@ class ReadingCells:
 
 
 def text(lattices: Sequence[ValueLattice]) -> str:
-    """Return the text of the functions.
+    """Return the source code of the functions.
 
     >>> print(text([ValueLattice(1, 10), ValueLattice(2, 1, 1)]))
     def rounded(v):
@@ -95,7 +95,7 @@ def text(lattices: Sequence[ValueLattice]) -> str:
 
 
 def _place(lattice: ValueLattice, v: str) -> str:
-    """Write the formula of a value's place, in cells: `scalar.place`."""
+    """Return the formula of a value's position in cells, like `scalar.place`."""
     cells = _times(v, lattice.per)
     if lattice.offset:
         cells = f"({cells} - {float(lattice.offset)!r})"
@@ -103,7 +103,7 @@ def _place(lattice: ValueLattice, v: str) -> str:
 
 
 def _at(lattice: ValueLattice, k: str) -> str:
-    """Write the formula of the value at a position: `scalar.at`."""
+    """Return the formula of the value at a position, like `scalar.at`."""
     whole = f"{float(lattice.offset)!r} + {_times(k, lattice.step)}"
     return whole if lattice.per == 1 else _over(f"({whole})", lattice.per)
 

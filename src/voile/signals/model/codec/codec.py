@@ -1,6 +1,6 @@
-"""The device's codec: encode and decode with a fitted map, NumPy alone.
+"""The device's codec: encode and decode with a fitted map, with NumPy only.
 
-A `Codec` is data: lattices, and per class a few elementary steps. It holds no reading.
+A `Codec` is data: lattices, and a few elementary steps per class. It contains no reading.
 """
 
 from __future__ import annotations
@@ -35,30 +35,31 @@ from voile.signals.model.codec.side import (
 from voile.signals.model.codec.single import SingleReading, SingleReadings
 from voile.signals.model.codec.steps import Arrays, CodecStep
 
-FORMATS = 1, 2, 3  # of maps without side columns, with, and with relations
-BATCH = 1 << 13  # readings worked on at once: they stay in the processor's cache
-TRIES = 64  # draws of the dither for one whose rounded message would not come back
+FORMATS = 1, 2, 3  # maps without side columns, with side columns, and with relations
+BATCH = 1 << 13  # readings per batch, which fit into the processor's cache
+TRIES = 64  # attempts to draw a dither with which the rounded message decodes correctly
 MOST_PLACES = 12
-FARTHEST = 4.25  # normal score beyond which curves go on straight
+FARTHEST = 4.25  # normal score beyond which curves continue as straight lines
 
 
 @dataclass(frozen=True, eq=False)
 class Codec:
-    """Turn readings into messages, and back, exactly.
+    """A codec that converts readings to messages and back exactly.
 
     Parameters
     ----------
     classes : (k,) the private classes, sorted: strings or whole numbers.
-    columns : per column its lattice, or the assignment of a nominal one.
-    steps : per class the steps of numeric columns, in order; injective each. Without steps, a
-        class's numbers are sent as they are.
-    places : decimal places of messages, 0 to 12; None: float64, at its finest. Numbers that
-        are sent as they are stay so.
-    side : the side columns that conditional steps depend on; both ends have them.
-    lift : relations among the numeric columns, before steps; then these are of its base columns.
+    columns : for each column its lattice, or the assignment of a nominal column.
+    steps : for each class the injective steps of the numeric columns, in order. Without steps, the
+        numbers of a class are sent unchanged.
+    places : decimal places of messages, 0 to 12. None: full float64 precision. Numbers sent
+        unchanged are not rounded.
+    side : the side columns that conditional steps depend on. Client and server have them.
+    lift : relations among the numeric columns, applied before the steps. The steps then apply to
+        its base columns.
 
-    Guarantee: `encode` decodes every returned value again, with a margin for the rounding of
-    another machine. It refuses a reading that would not come back, and never sends it.
+    Guarantee: `encode` decodes every value before returning it, with a margin for the rounding of
+    another machine. It refuses a reading that would not decode exactly, and never sends it.
     """
 
     classes: NDArray[Any]
@@ -74,7 +75,7 @@ class Codec:
 
     @cached_property
     def numeric(self) -> NDArray[np.intp]:
-        """The columns that hold numbers."""
+        """The indices of the numeric columns."""
         return np.flatnonzero([isinstance(column, ValueLattice) for column in self.columns])
 
     def encode(
@@ -85,24 +86,24 @@ class Codec:
         known: ArrayLike | SideLevels | None = None,
         protective: ProtectiveRandom | RowDraws | None = None,
     ) -> NDArray[Any]:
-        """Return the messages of readings of known classes.
+        """Return the messages of readings with known classes.
 
         Parameters
         ----------
-        X : (n, d) readings, or (n,) of one column: on each column's lattice; strings where a
-            column is nominal.
+        X : (n, d) readings, or (n,) for one column. Numbers lie on their column's lattice; values
+            of nominal columns are strings.
         c : (n,) the class of each reading, or one class for all.
-        known : (n, q) the side columns, where the map takes any; see `read_levels`.
-        protective : the dither's randomness, or each reading's own: `RowDraws`.
+        known : (n, q) the side columns, if the map uses any; see `read_levels`.
+        protective : source of randomness for the dither, or `RowDraws` with one key per reading.
 
         Returns
         -------
-        Z : shaped as X, float64; of objects where a column is nominal.
+        Z : same shape as X, float64, or object if a column is nominal.
 
         Raises
         ------
-        RequestError : a class or a nominal value that the map has not seen. Also a missing or
-            infinite reading, one off its lattice, or one too far out for float64.
+        RequestError : a class or nominal value is unknown to the map. A reading is missing,
+            infinite, off its lattice, or too large for float64.
 
         Cost: O(n d) for a map of one layer, plus O(n d^2) for the conditional means.
         """
@@ -132,7 +133,7 @@ class Codec:
         levels: SideLevels,
         protective: ProtectiveRandom | RowDraws,
     ) -> None:
-        """Fill in the numeric columns of one batch of one class, and check that they decode."""
+        """Fill the numeric columns of one batch of one class, and check that they decode."""
         X, lattices = self._numbers(table, rows), self._lattices()
         if not lattices:
             return
@@ -140,7 +141,7 @@ class Codec:
             lattice.positions(x, ReadingPlace(j))
             for (j, lattice), x in zip(lattices, X, strict=True)
         ]
-        if not self.steps[which]:  # nothing is hidden, so nothing needs dither
+        if not self.steps[which]:  # numbers sent unchanged need no dither
             on = [lattice.values(p) for (_, lattice), p in zip(lattices, k, strict=True)]
             out[np.ix_(rows, self.numeric)] = np.stack(on, axis=1)
             return
@@ -164,11 +165,11 @@ class Codec:
         raise self._refuse_lost(lattices[int(lost.any(axis=1).argmax())][0], int(rows[todo[0]]))
 
     def reach(self, X: Floats, which: int, at: SideLevels | None = None) -> Floats:
-        """Return how many cells, (d, n), rounding to `places` may move readings apart.
+        """Return how far rounding to `places` may move readings, in cells, (d, n).
 
-        Points are drawn from an area that is wider than the cell by this reach, and drawn again if
-        they leave it. Messages are then as often at its edge as in its middle. Otherwise the edge
-        would reveal the right class's map.
+        Points are drawn from an area wider than the cell by this distance, and drawn again if they
+        leave it. Messages are then as frequent at the edge of the area as in its middle. Otherwise
+        the edge would reveal the map of the true class.
         """
         wide = np.zeros_like(X)
         if self.places is not None:
@@ -178,12 +179,12 @@ class Codec:
             for step in np.eye(len(X))[list(base)] * 10.0**-self.places / 2:
                 apart = [self.inverse(Z + sign * step[:, None], which, at) for sign in (1, -1)]
                 wide += np.abs(apart[0] - apart[1]) / cells
-            # a cell of a derived column moves with the others' cells, not within them
+            # a derived column's cell moves with the base columns' cells, not within them
             wide[[j for j in range(len(X)) if j not in base]] = 0
         return wide
 
     def _refuse_lost(self, column: int, row: int) -> RequestError:
-        """Return the refusal of a reading that would not come back."""
+        """Return the error for a reading that would not decode exactly."""
         where = ReadingPlace(column, row)
         if self.places is None:
             remedy = "set it aside, or fit with a coarser resolution"
@@ -196,9 +197,9 @@ class Codec:
     def decode(
         self, Z: ArrayLike, c: ArrayLike, *, known: ArrayLike | SideLevels | None = None
     ) -> NDArray[Any]:
-        """Return the readings given to `encode`; parameters and errors as there.
+        """Return the readings of messages; parameters and errors as for `encode`.
 
-        Other side columns than those of `encode` give other readings: `KnownMac` refuses them.
+        Side columns other than those of `encode` give other readings. `KnownMac` detects this.
         """
         table = self._table(Z)
         single = self._single(table, c, known)
@@ -225,19 +226,19 @@ class Codec:
         *,
         known: ArrayLike | SideLevels | None = None,
     ) -> ClassPosterior:
-        """Return the possible readings of messages for a recipient who is unsure of the class.
+        """Return the possible readings of messages for a recipient who does not know the class.
 
         Parameters
         ----------
         Z : (n, d) or (n,) messages.
-        prior : (k,) or (n, k) chances of the classes, p(c | s), each row of sum 1.
-        model : of the same fit, to normal scores at strength 1: how likely readings are. It
-            ignores nominal columns.
+        prior : (k,) or (n, k) class probabilities p(c | s); each row sums to 1.
+        model : the codec of the same fit that maps to normal scores at strength 1. It gives the
+            likelihood of readings and ignores nominal columns.
 
         Returns
         -------
-        Posterior : chances of the classes, and the reading under each class. If all classes look
-            alike, chances are the prior's (Theorem 1): no message resolves them.
+        Posterior : class probabilities, and the reading under each class. If messages look alike
+            for all classes, the probabilities equal the prior (Theorem 1).
 
         Cost: O(k d) times that of decoding.
         """
@@ -249,9 +250,9 @@ class Codec:
         return ClassPosterior(after(before, logs), readings)
 
     def log_densities(self, V: Floats, model: Codec, at: SideLevels | None = None) -> Floats:
-        """Return the log-density of (d, n) messages in each class, (n, k), but for a constant.
+        """Return the log-density of (d, n) messages in each class, (n, k), up to a constant.
 
-        Their d columns are the numeric ones; `model` is as for `posterior`.
+        The d columns are the numeric ones. `model` is as for `posterior`.
         """
 
         def score(V: Floats, which: int) -> Floats:
@@ -267,11 +268,12 @@ class Codec:
         *,
         known: ArrayLike | SideLevels | None = None,
     ) -> NDArray[np.bool_]:
-        """Flag, (n, d) or (n,), readings rarer in their class than once in 40,000.
+        """Flag readings, (n, d) or (n,), that are rarer in their class than 1 in 40,000.
 
-        Use the codec to normal scores at strength 1, since its scores measure this. Such readings
-        are encoded and decoded exactly as any other, by straight tails. They may be rarer in one
-        class than in another. Nominal values are never flagged. `farthest`: another limit.
+        Use the codec that maps to normal scores at strength 1, since its scores measure rarity.
+        Such readings are encoded and decoded exactly like others, by straight tails. They may be
+        rarer in one class than in another. Nominal values are never flagged. `farthest` sets
+        another limit, in normal scores.
         """
         table = self._table(X)
         levels = self.levels(known, len(table))
@@ -282,9 +284,9 @@ class Codec:
         return out if np.ndim(X) > 1 else out[:, 0]
 
     def forward(self, V: Floats, which: int, at: SideLevels | None = None) -> Floats:
-        """Map (numeric columns, n) points of class number `which`, without lattice or dither.
+        """Map points (numeric columns, n) of class number `which`, without lattice or dither.
 
-        `at` are the points' side levels, where the map takes side columns.
+        `at` contains the points' side levels, if the map uses side columns.
         """
         steps = self._steps(which, at)
         if self.lift is None or not steps:
@@ -295,7 +297,7 @@ class Codec:
         return V
 
     def inverse(self, V: Floats, which: int, at: SideLevels | None = None) -> Floats:
-        """Undo `forward`."""
+        """Invert `forward`."""
         steps = self._steps(which, at)[::-1]
         if self.lift is None or not steps:
             return _in_turn(V, [step.inverse for step in steps])
@@ -305,22 +307,22 @@ class Codec:
         return self.lift.inverse(V, None if at is None else at.values)
 
     def _steps(self, which: int, at: SideLevels | None) -> list[CodecStep | RowFrames]:
-        """Return a class's steps, the conditional ones at the levels of each point."""
+        """Return the steps of a class, with conditional steps evaluated at each point's levels."""
         found: list[CodecStep | RowFrames] = []
         for step in self.steps[which]:
             if isinstance(step, ConditionalFrame):
-                assert at is not None  # `levels` saw to it
+                assert at is not None  # ensured by `levels`
                 found.append(step.at(at))
             else:
                 found.append(step)
         return found
 
     def levels(self, known: ArrayLike | SideLevels | None, n: int) -> SideLevels:
-        """Return where n rows of side columns lie, or refuse them."""
+        """Return the levels of n rows of side columns, or refuse the rows."""
         return read_levels(known, self.side, n, first=len(self.columns))
 
     def _single(self, table: NDArray[Any], c: ArrayLike, known: object) -> SingleReading | None:
-        """Return the codec of one reading of a class, or None if the input is unusual."""
+        """Return the codec for a single reading of a class, or None if it does not apply."""
         labels = np.asarray(c)
         if len(table) != 1 or labels.size != 1 or labels.dtype.kind not in "iuUO":
             return None
@@ -330,7 +332,11 @@ class Codec:
 
     @cached_property
     def _singles(self) -> dict[int | str, SingleReadings]:
-        """By class; none where values are nominal, decimal, or sent as they are."""
+        """The single-reading codecs, by class.
+
+        Empty if the map rounds to decimal places or has nominal columns. Classes without steps are
+        left out.
+        """
         if self.places is not None or len(self.numeric) < len(self.columns):
             return {}
         lattices = tuple(lattice for _, lattice in self._lattices())
@@ -360,7 +366,7 @@ class Codec:
         return X
 
     def _by_class(self, c: ArrayLike, n: int) -> Iterator[tuple[int, NDArray[np.intp]]]:
-        """Go through the classes that occur, each with its rows."""
+        """Yield each class that occurs, with its rows."""
         labels = np.asarray(c)
         labels = np.full(n, labels) if labels.ndim == 0 else labels
         if labels.shape != (n,):
@@ -373,7 +379,7 @@ class Codec:
             yield int(known[0]), np.flatnonzero(labels == label)
 
     def to_arrays(self) -> Arrays:
-        """Return plain arrays, none of objects, for `numpy.savez`."""
+        """Return plain arrays without objects, for `numpy.savez`."""
         format = FORMATS[2 if self.lift else bool(self.side)]
         arrays: Arrays = {"format": np.array(format), "classes": self.classes}
         arrays |= side_arrays(self.side) | column_arrays(self.columns)
@@ -389,7 +395,12 @@ class Codec:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Codec:
-        """Rebuild a codec from `to_arrays`, or raise a RequestError if it is none of ours."""
+        """Rebuild a codec from the result of `to_arrays`.
+
+        Raises
+        ------
+        RequestError : the arrays are not a map, or are from another version of voile.
+        """
         try:
             if int(arrays["format"]) not in FORMATS:
                 raise RequestError("the map is of another version of voile")

@@ -1,4 +1,4 @@
-"""The columns of a codec, as plain arrays and back."""
+"""Convert the columns of a codec to plain arrays and back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Scale: TypeAlias = ValueLattice | ValueAssignment
 
 
 def column_arrays(columns: Sequence[Scale]) -> Arrays:
-    """Return columns as plain arrays, by `column.NUMBER.PART`."""
+    """Return columns as plain arrays, with keys of the form `column.NUMBER.PART`."""
     arrays: Arrays = {}
     for j, column in enumerate(columns):
         if isinstance(column, ValueLattice):
@@ -28,7 +28,7 @@ def column_arrays(columns: Sequence[Scale]) -> Arrays:
 
 
 def read_columns(arrays: Mapping[str, NDArray[Any]]) -> tuple[Scale, ...]:
-    """Rebuild the columns of `column_arrays`."""
+    """Rebuild columns from the result of `column_arrays`."""
     columns: list[Scale] = []
     while any(key.startswith(f"column.{len(columns)}.") for key in arrays):
         key = f"column.{len(columns)}"

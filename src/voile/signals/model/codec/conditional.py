@@ -1,9 +1,10 @@
-"""Frames that depend on side columns: tables of whole numbers, read at each row's levels.
+"""Affine frames that depend on side columns, stored as integer tables.
 
-A frame takes standard values w to v = L(k) w + m(k), L triangular with a positive diagonal. Shifts
-and slopes are multiples of 2^-24. Spreads are powers of 2 in steps of 1/256. Each is a sum with one
-table for every side column, and one for every pair of them that has one. Sums of whole numbers have
-no order, so that both ends have the same frame to the last bit.
+A frame maps standard values w to v = L(k) w + m(k). Here k is the row's side levels, and L is
+triangular with a positive diagonal. Shifts and slopes are multiples of 2^-24. Spreads are powers of
+2 in steps of 1/256. Each is a sum with one table for every side column, and one for each pair of
+side columns that has a table. Integer sums do not depend on their order, so client and server
+compute bit-identical frames.
 """
 
 from __future__ import annotations
@@ -21,24 +22,24 @@ from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.side import SideColumn, SideLevels
 from voile.signals.model.codec.steps import STEPS, AffineMap, Arrays, CodecStep
 
-UNIT = 2.0**-24  # of shifts and slopes
-OCTAVE = 256  # steps of a spread from one power of 2 to the next
-LADDER = 2.0**-30  # of the steps of an octave
-MOST = 1 << 36  # the largest entry of a table: products with widths stay whole numbers
+UNIT = 2.0**-24  # unit of shifts and slopes
+OCTAVE = 256  # steps of a spread between two powers of 2
+LADDER = 2.0**-30  # unit of the steps within an octave
+MOST = 1 << 36  # largest table entry: products with widths stay exact integers
 
 
 @dataclass(frozen=True, eq=False)
 class SideTables(BriefRepr):
-    """Sums of tables at each level, or pair of levels, of some side columns.
+    """Sums of tables, looked up at the levels of side columns or of pairs of them.
 
-    terms : (t, 2) the side columns of each table; the second is -1 where it is one.
-    tables : (outputs, cells) whole numbers, the cells of one term after those of another.
+    terms : (t, 2) the side columns of each table. The second is -1 for a single column.
+    tables : (outputs, cells) whole numbers; the cells of the terms are concatenated.
     """
 
     terms: NDArray[np.int64]
     tables: NDArray[np.int64]
-    levels: NDArray[np.int64]  # (q,) of each side column
-    widths: NDArray[np.int64]  # (q,) parts from one level to the next
+    levels: NDArray[np.int64]  # (q,) number of levels of each side column
+    widths: NDArray[np.int64]  # (q,) parts between two levels
 
     @classmethod
     def of(
@@ -47,7 +48,7 @@ class SideTables(BriefRepr):
         terms: Sequence[tuple[int, int]],
         tables: Sequence[Floats],
     ) -> SideTables:
-        """Round tables, one (outputs, cells) for each term, in the units of each output."""
+        """Round tables to whole numbers; each term has one table, (outputs, cells)."""
         whole = np.rint(np.concatenate(tables, axis=1)).astype(np.int64)
         levels = np.array([one.levels for one in columns], dtype=np.int64)
         widths = np.array([one.width for one in columns], dtype=np.int64)
@@ -59,13 +60,13 @@ class SideTables(BriefRepr):
 
     @property
     def cells(self) -> list[int]:
-        """How many cells each term has."""
+        """The number of cells of each term."""
         return [
             int(self.levels[a] * (self.levels[b] if b >= 0 else 1)) for a, b in self.terms.tolist()
         ]
 
     def look_up_sums(self, at: SideLevels) -> NDArray[np.int64]:
-        """Return the sums, (outputs, n): between levels in proportion, rounded down."""
+        """Return the sums, (outputs, n), interpolated linearly between levels and rounded down."""
         total = np.zeros((len(self.tables), at.left.shape[1]), dtype=np.int64)
         first = 0
         for (a, b), size in zip(self.terms.tolist(), self.cells, strict=True):
@@ -85,7 +86,7 @@ class SideTables(BriefRepr):
         return np.asarray(_sum(table, parts) // (self.widths[a] * self.widths[b]))
 
     def _corners(self, at: SideLevels, j: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Return the levels around each row's value, and the weight of each."""
+        """Return the levels around each row's value and the weight of each level."""
         left, share = at.left[j], at.share[j]
         if not share.any():
             return [(left, np.full_like(left, self.widths[j]))]
@@ -100,11 +101,11 @@ def _sum(
 
 @dataclass(frozen=True, eq=False)
 class ConditionalFrame:
-    """w -> (share L(k) + matrix) w + share m(k) + shift: a frame, and how much of it depends on k.
+    """A frame w -> (share L(k) + matrix) w + share m(k) + shift that depends on side levels k.
 
-    Rows of `tables` are d shifts, d spreads, then d times d slopes. A column only uses slopes on
-    columns before it in `order`. `matrix` is triangular in the same order. `ladder` contains
-    the 256 steps from 1 to 2, in units of 2^-30. Turned, the frame leads from v to w.
+    The rows of `tables` are d shifts, d spreads, then d times d slopes. A column only uses slopes
+    on columns before it in `order`. `matrix` is triangular in the same order. `ladder` contains the
+    256 steps from 1 to 2, in units of 2^-30. If `turned` is 1, the frame maps v to w instead.
     """
 
     kind: ClassVar[str] = "conditional"
@@ -131,7 +132,7 @@ class ConditionalFrame:
 
     @classmethod
     def of(cls, order: NDArray[np.int64], side: SideTables) -> ConditionalFrame:
-        """Return the frame of these tables: all of it depends on the side columns."""
+        """Return the frame of these tables, with all of it depending on the side columns."""
         d = len(order)
         return cls(
             order.astype(np.int64),
@@ -154,12 +155,12 @@ class ConditionalFrame:
         return replace(self, turned=1 - self.turned)
 
     def towards(self, other: AffineMap, strength: float) -> ConditionalFrame:
-        """Return (1 - strength) of the frame, and `strength` of another, the same for all."""
+        """Return (1 - strength) times this frame plus `strength` times another, for all rows."""
         matrix, shift = strength * other.matrix, strength * other.shift
         return replace(self, share=np.array(1.0 - strength), matrix=matrix, shift=shift)
 
     def at(self, levels: SideLevels) -> RowFrames:
-        """Return the frame of each row."""
+        """Return the frame of each row, given its side levels."""
         d, n = len(self.order), levels.left.shape[1]
         total = self.side.look_up_sums(levels)
         share = float(self.share)
@@ -182,12 +183,12 @@ class ConditionalFrame:
 
 @dataclass(frozen=True, eq=False)
 class RowFrames:
-    """A triangular frame for each row: a step like any other."""
+    """A triangular frame for each row, used like any other step."""
 
     order: NDArray[np.int64]
     moved: Floats  # (d, n)
     diagonal: Floats  # (d, n), above 0
-    slope: Floats  # (d, d, n) of a column on those before it
+    slope: Floats  # (d, d, n) slopes of a column on those before it
     turned: bool
 
     def forward(self, V: Floats) -> Floats:
@@ -217,7 +218,7 @@ class RowFrames:
 
     @property
     def log_slope(self) -> Floats:
-        """The logarithm of the volume that a unit of w takes up in v, (n,)."""
+        """The log of the volume in v of a unit volume in w, (n,)."""
         return np.asarray(np.log(self.diagonal).sum(axis=0))
 
 
@@ -225,7 +226,7 @@ MapStep: TypeAlias = CodecStep | ConditionalFrame
 
 
 def read_steps(arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[MapStep, ...], ...]:
-    """Read each class's steps from what `Codec.to_arrays` wrote."""
+    """Read the steps of each class from the result of `Codec.to_arrays`."""
     parts: dict[tuple[int, int, str], dict[str, Any]] = {}
     for key in arrays:
         if key.startswith("class."):

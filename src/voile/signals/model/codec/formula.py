@@ -1,7 +1,7 @@
-"""Formulas of columns, such as weight / height ** 2, by few operations: NumPy alone.
+"""Formulas of columns, such as weight / height ** 2, with NumPy only.
 
-Only +, -, *, /, whole powers and square roots: IEEE 754 fixes their last bit, so that both ends of
-a map evaluate a formula to the same value. No other name or operation is ever evaluated.
+The operations are +, -, *, /, whole powers and square roots. IEEE 754 fixes their last bit, so
+client and server compute the same value. No other name or operation is ever evaluated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from voile.core.errors import RequestError
 from voile.signals.model.codec.pieces import Floats
 
 LONGEST = 5_000  # characters
-HIGHEST = 8  # power
+HIGHEST = 8  # largest power
 OPERATIONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
@@ -30,7 +30,7 @@ OPERATIONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class ColumnFormula:
-    """A formula of named columns; a name that is no Python identifier stands in quotes.
+    """A formula of named columns. Quote a name that is not a Python identifier.
 
     >>> ColumnFormula("weight / 'body height' ** 2").names
     ('weight', 'body height')
@@ -54,22 +54,27 @@ class ColumnFormula:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns, in the order of their first use."""
+        """The column names, in the order of their first use."""
         found = (_name(node) for node in _nodes(self._tree))
         return tuple(dict.fromkeys(name for name in found if name))
 
     def rename_columns(self, names: Mapping[str, str]) -> ColumnFormula:
-        """Return the same formula of columns with other names, all identifiers."""
+        """Return the same formula with other column names, all of them identifiers."""
         tree = ast.parse(self.text, mode="eval").body
         return ColumnFormula(ast.unparse(_NameRenaming(names).visit(tree)))
 
     def evaluate(self, columns: Mapping[str, Floats]) -> Floats:
-        """Return the value in each row; NaN or infinite where it has none."""
+        """Return the value in each row, NaN or infinite where it is undefined."""
         with np.errstate(all="ignore"):
             return np.asarray(_value(self._tree, columns, np.sqrt), dtype=np.float64)
 
     def evaluate_one(self, columns: Mapping[str, float]) -> float:
-        """Return the value of one row, in Python's floats: `evaluate`, where Python has a value."""
+        """Return the value of one row as a Python float, equal to that of `evaluate`.
+
+        Raises
+        ------
+        ArithmeticError, ValueError : Python has no value for an operation, such as a division by 0.
+        """
         return float(_value(self._tree, columns, sqrt))
 
 
@@ -90,7 +95,7 @@ class _NameRenaming(ast.NodeTransformer):
 
 
 def _nodes(tree: ast.expr) -> list[ast.expr]:
-    """Return the operands, in the order of the text."""
+    """Return the operands in the order of the text."""
     if isinstance(tree, ast.BinOp):
         return [*_nodes(tree.left), *_nodes(tree.right)]
     if isinstance(tree, ast.UnaryOp):
@@ -106,7 +111,7 @@ def _name(node: ast.AST) -> str | None:
 
 
 def _check(tree: ast.AST) -> None:
-    """Refuse whatever is no arithmetic of columns and numbers."""
+    """Refuse everything except arithmetic of columns and numbers."""
     match tree:
         case ast.BinOp(left, ast.Pow(), right):
             _check(left)
@@ -160,7 +165,7 @@ def _value(tree: ast.AST, columns: Mapping[str, Any], root: Callable[[Any], Any]
 
 
 def _raise(base: Any, power: int) -> Any:
-    """Return a power by products: no library function takes part."""
+    """Compute a power by repeated products, without a library function."""
     product = 1.0
     for _ in range(abs(power)):
         product = product * base

@@ -1,4 +1,4 @@
-"""What callers give, as arrays: readings, classes and subjects."""
+"""Convert the caller's readings, classes and subjects to arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voile.signals.model.codec.place import CLASSES
 
 
 def as_table(X: ArrayLike, columns: int | None = None, *, mixed: bool = False) -> NDArray[Any]:
-    """Return readings as (n, d): float64, or objects where some column is nominal."""
+    """Return readings as (n, d): float64, or objects if a column is nominal."""
     table = np.asarray(X)
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2:
@@ -30,7 +30,7 @@ def as_table(X: ArrayLike, columns: int | None = None, *, mixed: bool = False) -
 
 
 def as_labels(c: NDArray[Any]) -> NDArray[Any]:
-    """Return classes as whole numbers or strings; text held as objects becomes strings."""
+    """Return classes as whole numbers or strings. Strings stored as objects become strings."""
     if c.dtype.kind in "iubUS":
         return c
     if c.dtype.kind == "O" and all(isinstance(label, str) for label in c):
@@ -40,7 +40,7 @@ def as_labels(c: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_subjects(subjects: ArrayLike | None, n: int) -> NDArray[np.intp]:
-    """Number the subjects of n readings from 0 up; where None, each reading has its own."""
+    """Number the subjects of n readings from 0. With None, each reading has its own subject."""
     if subjects is None:
         return np.arange(n)
     return np.unique(as_given(subjects, n), return_inverse=True)[1]

@@ -1,8 +1,9 @@
 """MACs of messages and of the side columns that they were encoded with.
 
-A message decodes to something under any side columns: a birthday between, a typo or a missing value
-would be decoded wrongly in silence. So the sender's side columns go into a MAC, not into the
-message, and a recipient whose own differ refuses the row. Without the key a MAC reveals nothing.
+A message decodes to some reading under any side columns. A birthday in between, a typo or a missing
+value would therefore give a wrong reading without an error. The MAC covers the sender's side
+columns, which the message does not contain. A recipient with different side columns refuses the
+row. Without the key, a MAC reveals nothing.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from numpy.typing import ArrayLike
 
 from voile.signals.model.codec.side import SideColumn, side_table
 
-LENGTH = 32  # hexadecimal digits: 128 bits
+LENGTH = 32  # hexadecimal digits (128 bits)
 
 
 class KnownMac:
-    """Tag messages with the side columns that were used, under a key that both ends have.
+    """The MACs of messages and their side columns, under a key that client and server share.
 
     >>> from voile.signals.model.codec.side import NameLevels
     >>> mac = KnownMac((NameLevels(np.array(["f", "m"])),))
@@ -39,7 +40,7 @@ class KnownMac:
         known: ArrayLike,
         Z: ArrayLike,
     ) -> list[str]:
-        """Return the tag of each row: its key, whose it is, its side columns and its message."""
+        """Return the tag of each row, from its key, subject, side columns and message."""
         table = side_table(known, len(keys))
         cells = zip(*(one.canonical(table[:, j]) for j, one in enumerate(self._side)), strict=True)
         rows = zip(keys, names, cells, np.asarray(Z).tolist(), strict=True)
@@ -52,14 +53,14 @@ class KnownMac:
 
 
 def known_proof(key: bytes, side: Sequence[SideColumn], cells: Sequence[object]) -> bytes:
-    """Return the 32 bytes that two ends share if they have one key and the same side columns."""
-    pairs = zip(side, cells, strict=False)  # a map refuses too few or too many by itself
+    """Return 32 bytes that are equal if the key and the side columns are equal."""
+    pairs = zip(side, cells, strict=False)  # the map itself refuses a wrong number of cells
     parts = [one.canonical(np.array([cell], dtype=object))[0] for one, cell in pairs]
     return hmac.digest(key, b"".join(_frame_parts([b"known columns", *parts])), "sha256")
 
 
 def _frame_parts(parts: Sequence[bytes]) -> Iterator[bytes]:
-    """Put each part's length before it, so that no two rows are written the same."""
+    """Prefix each part with its length, so that no two rows have the same encoding."""
     for part in parts:
         yield struct.pack(">I", len(part))
         yield part

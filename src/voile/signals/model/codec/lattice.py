@@ -1,8 +1,9 @@
-"""The lattice that a column's readings lie on, and the dither inside its cells: NumPy alone.
+"""The lattice of a column's readings, and the dither within its cells, with NumPy only.
 
-A scale that shows 70.1 has rounded. Whoever decodes an overheard value under every class finds
-one result on the scale's lattice: the true class. So each reading is first moved to a point
-drawn within its rounding cell, by randomness that no seed gives; rounding takes it off again.
+A scale that shows 70.1 has rounded. An adversary who decodes an overheard value under every class
+finds a single result on the scale's lattice: that of the true class. Each reading is therefore
+first moved to a point drawn within its rounding cell, with randomness that has no seed. Rounding
+removes this dither again.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.place import ReadingPlace
 
 PLACES = 9
-# How far from the ends of its cell a dithered reading stays, in cells: far above rounding errors,
-# and so small that a wrong class is betrayed by it about once in a million readings.
+# Distance of a dithered reading from the ends of its cell, in cells. It is far above rounding
+# errors, and so small that it reveals a wrong class about once in a million readings.
 MARGIN = 2.0**-20
-OFF = 1e-6  # what a reading may lie off the lattice, in cells
-NOISE = 4  # what arithmetic may have added, in units of the largest reading's last place
+OFF = 1e-6  # tolerance of readings off the lattice, in cells
+NOISE = 4  # tolerated rounding noise, in units of the largest reading's last place
 
 
 @dataclass(frozen=True)
 class ValueLattice:
-    """The values (offset + step k) / per, k any whole number: all exact in float64.
+    """The values (offset + step k) / per for whole numbers k, all exact in float64.
 
-    70.1 on the lattice of tenths is 701 / 10, one correctly rounded division of whole numbers,
-    and so the same float64 as the text "70.1" gives, on every machine.
+    On the lattice of tenths, 70.1 is 701 / 10, one correctly rounded division of whole numbers. It
+    is therefore the same float64 as the text "70.1" on every machine.
     """
 
     step: int
@@ -48,7 +49,13 @@ class ValueLattice:
 
     @classmethod
     def from_resolution(cls, resolution: float, x: Floats, where: ReadingPlace) -> ValueLattice:
-        """Take a resolution at its word, if the column's readings bear it out."""
+        """Return the lattice of a declared resolution.
+
+        Raises
+        ------
+        RequestError : the resolution is not above 0 or has more than 9 decimal places. Or the
+            column's readings contradict it, or all lie on a coarser lattice.
+        """
         if not (math.isfinite(resolution) and resolution > 0):
             raise RequestError("a resolution must be more than 0", where=where)
         exact = Fraction(repr(float(resolution)))
@@ -70,7 +77,7 @@ class ValueLattice:
 
     @classmethod
     def find_coarsest(cls, x: Floats, where: ReadingPlace) -> ValueLattice:
-        """Find the coarsest decimal lattice that all of `x`, (n,), lies on."""
+        """Find the coarsest decimal lattice that contains all of `x`, (n,)."""
         noise = NOISE * np.spacing(np.abs(x).max())
         for places in range(PLACES + 1):
             per = 10**places
@@ -86,7 +93,12 @@ class ValueLattice:
         )
 
     def positions(self, x: Floats, where: ReadingPlace) -> NDArray[np.int64]:
-        """Return k of each reading, (n,)."""
+        """Return the position k of each reading, (n,).
+
+        Raises
+        ------
+        RequestError : a reading is off the lattice, or too large for exact arithmetic.
+        """
         k = np.rint((x * self.per - self.offset) / self.step)
         reach = np.abs(k) * self.step + self.step + self.offset < 2.0**52
         off = ~reach | (np.abs(self.values(k) - x) > OFF * self.resolution)
@@ -100,50 +112,50 @@ class ValueLattice:
         return k.astype(np.int64)
 
     def values(self, k: NDArray[np.float64] | NDArray[np.int64]) -> Floats:
-        """Return the value at each position; positions within a cell are legal."""
+        """Return the value at each position. Positions within a cell are allowed."""
         exact: Floats = (self.offset + self.step * k.astype(np.float64)) / self.per
         return exact
 
     def nearest(self, x: Floats) -> Floats:
-        """Return the value whose cell each point lies in."""
+        """Return the lattice value of the cell that contains each point."""
         return self.values(np.rint((x * self.per - self.offset) / self.step))
 
     def within(self, x: Floats, k: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which points lie in the cell of k, and not so near its end that errors count."""
+        """Return whether each point lies in the cell of k, away from its ends by a margin."""
         return np.abs((x * self.per - self.offset) / self.step - k) < 0.5 - MARGIN / 2
 
 
 def _common(numbers: NDArray[np.int64]) -> int:
-    """Return the greatest common divisor of the distances between numbers; 0 when all equal."""
+    """Return the greatest common divisor of the distances between numbers; 0 if all are equal."""
     return int(np.gcd.reduce(np.abs(np.unique(numbers) - numbers.min())))
 
 
 @dataclass(frozen=True, eq=False)
 class RowDraws:
-    """Draw the dither of each reading from a key of its own, so that its holder can again.
+    """Dither drawn from one key per reading, so that a holder of the keys can draw it again.
 
-    keys : 32 bytes a row, which nobody else can guess. Another reading, or another map, needs
-        another key: the same dither would cancel between them, and reveal the class.
+    keys : 32 bytes per row, which nobody else can guess. Another reading or another map needs
+        another key. The same dither would cancel between them and reveal the class.
     """
 
     keys: Sequence[bytes]
 
     @classmethod
     def from_key(cls, key: bytes, rows: Iterable[object]) -> RowDraws:
-        """Derive the rows' keys from one, by all that makes rows differ: plain Python values."""
+        """Derive one key per row from `key` and the row's content, given as plain Python values."""
         return cls([hmac.digest(key, repr(row).encode(), "sha256") for row in rows])
 
     def take(self, rows: Codes) -> RowDraws:
         return RowDraws([self.keys[row] for row in rows.tolist()])
 
     def bytes(self, n: int, attempt: int = 0) -> bytes:
-        """Return the bytes of all rows, n in all."""
+        """Return the bytes of all rows, n in total."""
         each, turn = n // max(len(self.keys), 1), bytes([attempt])
         return b"".join(hashlib.shake_256(key + turn).digest(each) for key in self.keys)
 
 
 def dither(d: int, n: int, protective: ProtectiveRandom | RowDraws, attempt: int = 0) -> Floats:
-    """Draw (d, n) points of a cell, -1/2 to 1/2, each from 53 fresh protective bits."""
+    """Draw (d, n) points in a cell, between -1/2 and 1/2, each from 53 fresh random bits."""
     if isinstance(protective, RowDraws):
         drawn = np.frombuffer(protective.bytes(8 * d * n, attempt), dtype="<u8").reshape(n, d).T
     else:

@@ -1,14 +1,15 @@
-"""Relations among readings, removed before the class's map: NumPy alone.
+"""Relations among readings, removed before the class's map, with NumPy only.
 
-Each class has its own map, so a relation among decoded readings would hold under the right class
-alone. A derived column is therefore sent as its distance from the relation, in cells of its
-lattice. One table serves all classes: every class decodes a distance to a plausible one. The
+Each class has its own map. Among decoded readings, a relation would therefore hold under the true
+class only. A derived column is sent as its distance from the relation instead, in cells of its
+lattice. One table serves all classes, so every class decodes a distance to a plausible one. The
 table has a row for each last digit of the relation's position, or for each eighth of its cell.
 
-Proof of exactness: take the other columns on their lattices. Then g is one whole number at both
-ends. So the position k of a derived column and the distance r = k - g determine each other. A
-table gives each r an interval of [0, 1]. Its width is the share of r among people with the same
-row. A point of the rounding cell becomes a point of the interval. All these maps are bijections.
+Proof of exactness: the other columns are on their lattices. The relation's position g is then the
+same whole number at client and server. So the position k of a derived column and the distance r = k
+- g determine each other. A table assigns each r an interval of [0, 1]. Its width is the share of r
+among people with the same row. A point of the rounding cell becomes a point of the interval. All
+these maps are bijections.
 """
 
 from __future__ import annotations
@@ -31,27 +32,27 @@ from voile.signals.model.codec.scalar import Point, StepPath, at, place
 from voile.signals.model.codec.steps import Arrays
 
 DIGITS = 10
-EIGHTHS = 8  # of a cell
-WHOLE = 1 << 48  # the sum of the widths of a table's row
-FARTHEST = 2.0**50  # positions: what a relation makes beyond it is taken for 0
-SPREAD = sqrt(12.0)  # the width of a uniform law of standard deviation 1
+EIGHTHS = 8  # parts of a cell
+WHOLE = 1 << 48  # sum of the widths in a table's row
+FARTHEST = 2.0**50  # positions; a relation's value beyond it counts as 0
+SPREAD = sqrt(12.0)  # width of a uniform law with standard deviation 1
 
 
 @dataclass(frozen=True, eq=False)
 class LiftedColumn(BriefRepr):
-    """A derived column: its relation, and the widths of its distances from it.
+    """A derived column: its relation, and a table of the distances from it.
 
-    formula : of `x0`, `x1`, ... the numeric columns, and `k0`, `k1`, ... the side columns.
-    widths : (rows, m) whole numbers above 0, with sum 2^48 in each row: of the distances `first`
-        to `first + m - 1`. Rows are the last digit of the relation's position (10 rows), or the
-        eighth of its cell (8 rows).
+    formula : a formula of the numeric columns `x0`, `x1`, ... and the side columns `k0`, `k1`, ...
+    widths : (rows, m) whole numbers above 0, with sum 2^48 in each row. They belong to the
+        distances `first` to `first + m - 1`. Rows are the last digit of the relation's position (10
+        rows), or the eighth of its cell (8 rows).
     """
 
     column: int
     formula: ColumnFormula
     first: int
     widths: NDArray[np.int64]
-    mean: float = 0.0  # of the messages, and their standard deviation
+    mean: float = 0.0  # mean of the messages; `spread` is their standard deviation
     spread: float = 1.0
 
     def __post_init__(self) -> None:
@@ -62,13 +63,13 @@ class LiftedColumn(BriefRepr):
 
     @cached_property
     def _edges(self) -> Floats:
-        """The boundaries of all intervals: those of row q begin at q, (rows m + 1,)."""
+        """The boundaries of all intervals, (rows m + 1,). Those of row q begin at q."""
         before = np.cumsum(self.widths, axis=1) - self.widths
         starts = before / WHOLE + np.arange(len(self.widths))[:, None]
         return np.append(starts.ravel(), float(len(self.widths)))
 
     def forward(self, p: Floats, exact: Floats) -> Floats:
-        """Return the messages of positions in cells, (n,), and relations' exact positions."""
+        """Return the messages, (n,), of positions in cells, given the relation's positions."""
         k, size = np.rint(p), self.widths.shape[1]
         g, row = find_rows(exact, len(self.widths))
         at = np.clip(k - g - self.first, 0, size - 1).astype(np.int64) + size * row
@@ -77,7 +78,7 @@ class LiftedColumn(BriefRepr):
         return np.asarray(self.mean + self.spread * SPREAD * (share - 0.5))
 
     def inverse(self, z: Floats, exact: Floats) -> Floats:
-        """Return the positions in cells."""
+        """Return the positions of messages, in cells."""
         size = self.widths.shape[1]
         g, row = find_rows(exact, len(self.widths))
         share = row + np.clip((z - self.mean) / (self.spread * SPREAD) + 0.5, 0.0, 1.0)
@@ -90,11 +91,13 @@ class LiftedColumn(BriefRepr):
 
 @dataclass(frozen=True, eq=False)
 class RelationLift(BriefRepr):
-    """The transformations before the maps, common to all classes: relations, heaped last digits.
+    """Transformations before the maps, common to all classes: relations and heaped last digits.
 
-    lifted : derived columns; a relation contains columns that are not derived, or derived before.
-    digits : (d, 10) whole numbers of sum 2^48, or 0 throughout: the share of each last digit of a
-        column with rounding by people. A heaped value's cell is then as wide as it is frequent.
+    lifted : the derived columns. A relation contains only columns that are not derived, or derived
+        earlier.
+    digits : (d, 10) whole numbers of sum 2^48, or all 0. They are the shares of the last digits in
+        a column that people round. The cell of a heaped value is then as wide as the value is
+        frequent.
     """
 
     lattices: tuple[ValueLattice, ...]
@@ -116,16 +119,16 @@ class RelationLift(BriefRepr):
 
     @cached_property
     def derived_columns(self) -> list[int]:
-        """The columns that are lifted."""
+        """The indices of the derived columns."""
         return [one.column for one in self.lifted]
 
     @cached_property
     def base(self) -> list[int]:
-        """The columns that the class's map takes."""
+        """The indices of the columns that the class's map takes."""
         return [j for j in range(len(self.lattices)) if j not in self.derived_columns]
 
     def standardise_messages(self, mean: Floats, spread: Floats) -> RelationLift:
-        """Return the lift whose messages have these means and spreads, (d,)."""
+        """Return the lift with messages of these means and standard deviations, (d,)."""
         lifted = [
             replace(one, mean=float(mean[one.column]), spread=float(spread[one.column]))
             for one in self.lifted
@@ -133,7 +136,7 @@ class RelationLift(BriefRepr):
         return replace(self, lifted=tuple(lifted))
 
     def reorder_columns(self, order: Sequence[int]) -> RelationLift:
-        """Return the lift of the same columns in another order: place i is column order[i]."""
+        """Return the lift with reordered columns: position i has column order[i]."""
         names = {f"x{j}": f"x{place}" for place, j in enumerate(order)}
         lifted = []
         for one in self.lifted:
@@ -144,12 +147,12 @@ class RelationLift(BriefRepr):
         return RelationLift(lattices, tuple(lifted), self.digits[list(order)])
 
     def widen(self, column: int, v: Floats) -> Floats:
-        """Return dithered readings of a base column, heaped ones spread out."""
+        """Return dithered readings of a base column, with heaped digits spread out."""
         lattice, widths = self.lattices[column], self.digits[column]
         return lattice.values(widen_digits(_place(lattice, v), widths)) if widths[0] else v
 
     def forward(self, V: Floats, known: Floats | None) -> Floats:
-        """Map (d, n) dithered readings; known : (q, n) side columns, NaN where missing."""
+        """Map (d, n) dithered readings. `known` are (q, n) side columns, NaN where missing."""
         p = [_place(lattice, v) for lattice, v in zip(self.lattices, V, strict=True)]
         columns = self._columns(p, known)
         out = np.array(V, dtype=np.float64)
@@ -160,7 +163,7 @@ class RelationLift(BriefRepr):
         return out
 
     def inverse(self, Z: Floats, known: Floats | None) -> Floats:
-        """Undo `forward`."""
+        """Invert `forward`."""
         p = [_place(lattice, z) for lattice, z in zip(self.lattices, Z, strict=True)]
         for j in self.base:
             if self.digits[j, 0]:
@@ -177,7 +180,7 @@ class RelationLift(BriefRepr):
         return out
 
     def _columns(self, p: Sequence[Floats], known: Floats | None) -> dict[str, Floats]:
-        """Return the values on the lattices, and side columns, by the names of formulas."""
+        """Return the lattice values and the side columns, by their names in formulas."""
         columns = {f"x{j}": one.values(np.rint(p[j])) for j, one in enumerate(self.lattices)}
         return columns | {f"k{j}": k for j, k in enumerate(() if known is None else known)}
 
@@ -198,7 +201,7 @@ class RelationLift(BriefRepr):
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], columns: Sequence[Any]
     ) -> RelationLift | None:
-        """Rebuild the lift of a codec's columns; None if it has none."""
+        """Rebuild the lift of a codec's columns, or return None if it has none."""
         if "lift.digits" not in arrays:
             return None
         lifted: list[LiftedColumn] = []
@@ -215,8 +218,9 @@ class RelationLift(BriefRepr):
 
 
 class LiftedPath:
-    """A lift and a class's path, one reading at a time in plain Python: the bits of
-    `RelationLift`.
+    """A lift and a class's path for one reading at a time, in plain Python.
+
+    The bits are the same as from `RelationLift`.
     """
 
     def __init__(self, lift: RelationLift, known: Sequence[float], path: StepPath) -> None:
@@ -268,12 +272,12 @@ class LiftedPath:
     def _expect_position(
         self, one: LiftedColumn, columns: Mapping[str, float]
     ) -> tuple[float, int]:
-        """Return the relation's position and the row of the table: `find_rows` of one reading."""
+        """Return the relation's position and the table row for one reading, like `find_rows`."""
         lattice, rows = self._lift.lattices[one.column], len(one.widths)
         try:
             exact = place(lattice, one.formula.evaluate_one(columns))
             g = float(round(exact))
-        except (ArithmeticError, ValueError):  # NumPy has a value for whatever Python refuses
+        except (ArithmeticError, ValueError):  # NumPy returns a value where Python raises
             arrays = {name: np.array([value]) for name, value in columns.items()}
             exact = float(expect_positions(one.formula, lattice, arrays)[0])
             g = float(round(exact))
@@ -298,7 +302,7 @@ class LiftedPath:
 def expect_positions(
     formula: ColumnFormula, lattice: ValueLattice, columns: Mapping[str, Floats]
 ) -> Floats:
-    """Return the relation's position on a column's lattice; 0 where it gives none."""
+    """Return the relation's position on a column's lattice, or 0 where it has no value."""
     exact = _place(lattice, formula.evaluate(columns))
     return np.where(np.abs(np.rint(exact)) < FARTHEST, exact, 0.0)
 
@@ -313,7 +317,10 @@ def find_rows(exact: Floats, rows: int) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def widen_digits(p: Floats, widths: NDArray[np.int64]) -> Floats:
-    """Move positions in cells so that each last digit's cell has its width; ten cells stay ten."""
+    """Move positions in cells so that the cell of each last digit has its width.
+
+    Blocks of ten cells keep their boundaries.
+    """
     starts, sizes = _digits(widths)
     k = np.rint(p)
     q = np.mod(k, DIGITS).astype(np.int64)
@@ -321,7 +328,7 @@ def widen_digits(p: Floats, widths: NDArray[np.int64]) -> Floats:
 
 
 def narrow_digits(p: Floats, widths: NDArray[np.int64]) -> Floats:
-    """Undo `widen_digits`."""
+    """Invert `widen_digits`."""
     starts, sizes = _digits(widths)
     block = np.floor((p + 0.5) / DIGITS) * DIGITS
     rest = p + 0.5 - block

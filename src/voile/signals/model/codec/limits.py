@@ -1,7 +1,7 @@
-"""Limits of possible readings, which reveal forged and faulty messages: NumPy alone.
+"""Limits of possible readings, which detect forged and faulty messages, with NumPy only.
 
-A file or a device in other hands may send any number, and every number decodes to some reading.
-The live channel, `decode` and `decode-fhir` apply the same limits to decoded readings.
+An attacker's file or device may send any number, and every number decodes to some reading. The live
+channel, `decode` and `decode-fhir` apply the same limits to decoded readings.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ReadingLimits:
         return np.logical_not((low <= values) & (values <= high))
 
     def write_value(self, value: float) -> str | float:
-        """Return a value in the source's form; a value that is not a number as text, for JSON."""
+        """Return a value in the source's form. NaN and infinities become text, for JSON."""
         if not isfinite(value):
             return str(value)
         return self.words[int(value)] if self.words and not self.is_outside(value) else value

@@ -1,8 +1,8 @@
-"""Nominal columns: one injective assignment of values per class, NumPy alone.
+"""Nominal columns: one injective assignment of values per class, with NumPy only.
 
-Matching values by their rank of frequency reveals least among all assignments. The entropy of the
-mixture is Schur-concave, and a sum of vectors is majorised by the sum of the sorted ones. So
-I(Z; C) = H(Z) - H(Z | C) is least there, whatever the shares of the classes.
+Matching values by their frequency rank leaks least among all assignments. The entropy of the
+mixture is Schur-concave, and a sum of vectors is majorised by the sum of the sorted vectors. So
+this matching minimises I(Z; C) = H(Z) - H(Z | C), whatever the shares of the classes.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from voile.core.brief import BriefRepr
 from voile.core.errors import RequestError
 from voile.signals.model.codec.place import ReadingPlace
 
-NOMINAL = "nominal"  # what is declared of such a column, where others have a resolution
+NOMINAL = "nominal"  # declared for such a column in place of a resolution
 
 
 @dataclass(frozen=True, eq=False)
 class ValueAssignment(BriefRepr):
-    """The exchanged value of each value, in each class."""
+    """A permutation of the values for each class."""
 
     values: NDArray[np.str_]  # (m,) strings, all values of the column, sorted
     sent: NDArray[np.int64]  # (classes, m): value i of class c is sent as value sent[c, i]
@@ -30,8 +30,8 @@ class ValueAssignment(BriefRepr):
     def of(cls, column: NDArray[np.str_], classes: NDArray[np.intp], n: int) -> ValueAssignment:
         """Fit to a column's values, (rows,), and the class of each, 0 <= class < n.
 
-        A class's commonest value is sent as the commonest of all, and so on down; values of equal
-        frequency keep their order.
+        A class's most frequent value is sent as the overall most frequent value, and so on. Values
+        of equal frequency keep their order.
         """
         values, codes = np.unique(column, return_inverse=True)
         m = len(values)
@@ -43,7 +43,7 @@ class ValueAssignment(BriefRepr):
         return cls(values, sent)
 
     def plain(self) -> ValueAssignment:
-        """Return the assignment of each value to itself: strength 0."""
+        """Return the assignment of each value to itself, for strength 0."""
         return ValueAssignment(
             self.values, np.tile(np.arange(len(self.values)), (len(self.sent), 1))
         )

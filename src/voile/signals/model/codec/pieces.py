@@ -1,4 +1,4 @@
-"""Functions of straight pieces, read fast: NumPy alone."""
+"""Fast evaluation of piecewise linear functions, with NumPy only."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]
 
-FEW = 512  # for fewer values, one compiled call beats many vectorised ones
+FEW = 512  # for fewer values, one compiled search beats many vectorised steps
 DRAWERS = 1 << 12
 
 
 class LinearPieces:
-    """A function of straight pieces through the knots (x, y); its end pieces go on for ever.
+    """A piecewise linear function through the knots (x, y), extended by its end pieces.
 
-    To find the pieces of many values, the range is divided into even drawers. Each drawer
-    stores the piece at its beginning. The search tries the next knots from there, as often as the
-    fullest drawer needs. That is four times as fast as bisection with its unpredictable branches.
+    To find the pieces of many values, the range is divided into equal bins. Each bin stores the
+    piece at its beginning. The search tries the next knots from there, as often as the fullest bin
+    needs. That is four times as fast as bisection with its unpredictable branches.
     """
 
     def __init__(self, x: Floats, y: Floats) -> None:
@@ -28,7 +28,7 @@ class LinearPieces:
         self._drawers: tuple[NDArray[np.intp], float, int] | None = None
 
     def evaluate_at(self, v: Floats, piece: NDArray[np.intp] | None = None) -> Floats:
-        """Return the function at `v`, (n,); the piece of each value may be known already."""
+        """Return the function at `v`, (n,). The piece of each value can be given if it is known."""
         piece = self.piece(v) if piece is None else piece
         return self.y.take(piece) + self.slope.take(piece) * (v - self.x.take(piece))
 
@@ -49,6 +49,6 @@ class LinearPieces:
         edges = np.linspace(self.x[0], self.x[-1], DRAWERS + 1)
         label = np.clip(np.searchsorted(self.x, edges, side="right") - 1, 0, len(self.slope) - 1)
         per = DRAWERS / (self.x[-1] - self.x[0])
-        # one more than the fullest drawer holds: a value may be rounded into the drawer before
+        # one more than the fullest bin needs, as a value may be rounded into the bin before
         self._drawers = label, float(per), int(np.diff(label).max()) + 1
         return self._drawers

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 
 class ReadingPlace(str):
-    """A column of readings, or the classes, and a row of them, with the caller's numbers.
+    """The place of an error: a column of readings or the classes, and a row, by number.
 
-    It is the text of an error's `where`, and stores the numbers. The reader of a source
+    It is the text of an error's `where` and also stores the numbers. The reader of a source
     replaces them with the source's names.
 
     >>> ReadingPlace(1, 6), ReadingPlace(row=6), ReadingPlace(1, 6).describe_place(
@@ -21,14 +21,14 @@ class ReadingPlace(str):
     row: int | None
 
     def __new__(cls, column: int | None = None, row: int | None = None) -> ReadingPlace:
-        """Write the place as arrays count it."""
+        """Build the text with array indices for columns."""
         name = "c" if column is None else f"column {column}"
         made = super().__new__(cls, name if row is None else f"{name}, row {row + 1:,}")
         made.column, made.row = column, row
         return made
 
     def __reduce__(self) -> tuple[type[ReadingPlace], tuple[int | None, int | None]]:
-        """Let an error of a worker arrive with its place."""
+        """Pickle with the place, so that errors of worker processes keep it."""
         return ReadingPlace, (self.column, self.row)
 
     def at(self, row: int) -> ReadingPlace:
@@ -37,7 +37,7 @@ class ReadingPlace(str):
     def describe_place(
         self, columns: Sequence[str], classes: str, rows: Sequence[int] | None = None
     ) -> str:
-        """Return the place with column names, and row numbers of the source, from 0."""
+        """Return the place with column names, and with row numbers of the source."""
         name = f"column {classes if self.column is None else columns[self.column]}"
         if self.row is None:
             return name

@@ -1,4 +1,4 @@
-"""A recipient who is not sure of the class: Bayes' rule over classes and readings, NumPy alone."""
+"""Bayes' rule over classes and readings, for a recipient who does not know the class."""
 
 from __future__ import annotations
 
@@ -12,18 +12,23 @@ from numpy.typing import ArrayLike, NDArray
 from voile.core.errors import RequestError
 from voile.signals.model.codec.pieces import Floats
 
-STEP = 1e-4  # of a numerical slope, in standard deviations
-OFF = 1e-6  # what chances may miss of 1
+STEP = 1e-4  # step of a numerical slope, in standard deviations
+OFF = 1e-6  # tolerance of the sum of probabilities
 
 
 @dataclass(frozen=True, eq=False)
 class ClassPosterior:
     chances: Floats  # (n, k) p(c | z, s) of each class
-    readings: NDArray[Any]  # (k, n, d) of each class: reading k of message i has chance [i, k]
+    readings: NDArray[Any]  # (k, n, d) by class: reading k of message i has probability [i, k]
 
 
 def chances_of(prior: ArrayLike, n: int, k: int) -> Floats:
-    """Return chances of classes, (n, k), of all rows alike or each its own, or refuse them."""
+    """Return class probabilities, (n, k), given one row for all messages or one per message.
+
+    Raises
+    ------
+    RequestError : a probability is negative, or a row does not sum to 1.
+    """
     given = np.asarray(prior, dtype=np.float64)
     if given.shape not in ((k,), (n, k)) or not (given >= 0).all():
         raise RequestError(f"chances of {k} classes must be numbers from 0 up", where="prior")
@@ -33,16 +38,16 @@ def chances_of(prior: ArrayLike, n: int, k: int) -> Floats:
 
 
 def after(prior: Floats, logs: Floats) -> Floats:
-    """Return p(c | z) of chances beforehand and log p(z | c), both (n, k)."""
+    """Return p(c | z), (n, k), given prior probabilities and log p(z | c), both (n, k)."""
     weight = prior * np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
 def log_densities(score: Callable[[Floats, int], Floats], classes: int, V: Floats) -> Floats:
-    """Return the log-density of (d, n) messages in each class, (n, k), but for a constant."""
+    """Return the log-density of (d, n) messages in each class, (n, k), up to a constant."""
     if not V.size:
         return np.zeros((V.shape[1], classes))
-    # messages may all be equal: then steps are as long as if they spread by 1
+    # if all messages are equal, use a spread of 1
     spread = V.std(axis=1)
     widths = STEP * np.where(spread > 0, spread, 1.0)
     columns = []

@@ -1,8 +1,8 @@
-"""Lattices and elementary steps for one reading at a time: plain Python.
+"""Lattices and elementary steps for one reading at a time, in plain Python.
 
-A call of NumPy costs more than all the arithmetic that one reading needs. This module computes
-the results of `lattice.py` and `steps.py` in Python's own floats. It uses the same operations in
-the same order on every machine, and so gives the same bits.
+A NumPy call costs more than all the arithmetic of one reading. This module computes the results of
+`lattice.py` and `steps.py` in Python floats. It uses the same operations in the same order on every
+machine, and so gives the same bits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INSIDE = 1 - 2 * MARGIN
 
 
 class ScalarStep(Protocol):
-    """A step of one point at a time, as `Step` is for many."""
+    """A step for one point at a time, the counterpart of `CodecStep`."""
 
     def forward(self, v: Point, /) -> Point: ...
 
@@ -29,7 +29,7 @@ class ScalarStep(Protocol):
 
 
 class StepPath:
-    """Some steps in a row, forth and back: O(log g) a curve."""
+    """A sequence of steps and its inverse, O(log g) for each curve."""
 
     forward: Callable[[Point], Point]
     inverse: Callable[[Point], Point]
@@ -40,7 +40,7 @@ class StepPath:
 
 
 def _in_turn(ways: Sequence[Callable[[Point], Point]]) -> Callable[[Point], Point]:
-    if len(ways) == 1:  # as of most maps: a call less
+    if len(ways) == 1:  # true of most maps; saves a call
         return ways[0]
 
     def go(v: Point) -> Point:
@@ -52,18 +52,23 @@ def _in_turn(ways: Sequence[Callable[[Point], Point]]) -> Callable[[Point], Poin
 
 
 def at(lattice: ValueLattice, k: float) -> float:
-    """Return the value at a position, whole or within a cell: `ValueLattice.values`, of one."""
+    """Return the value at a position, whole or within a cell, like `ValueLattice.values`."""
     return (lattice.offset + lattice.step * k) / lattice.per
 
 
 def is_on(lattice: ValueLattice, k: int, v: float) -> bool:
-    """Return whether a value is that of a position: `ValueLattice.positions`, of one."""
+    """Return whether a value is at a position, like `ValueLattice.positions`."""
     reach = abs(k) * lattice.step + lattice.step + lattice.offset
     return reach < 2.0**52 and abs(at(lattice, k) - v) <= OFF * lattice.resolution
 
 
 def on_lattice(lattice: ValueLattice, v: float, where: str) -> float:
-    """Return the lattice's value nearest to a reading, or raise a RequestError."""
+    """Return the lattice's value nearest to a reading.
+
+    Raises
+    ------
+    RequestError : the reading is missing, infinite or off the lattice.
+    """
     if not isfinite(v):
         raise RequestError("a reading is missing or infinite", where=where, instead="set it aside")
     k = place(lattice, v)
@@ -77,15 +82,14 @@ def on_lattice(lattice: ValueLattice, v: float, where: str) -> float:
 
 
 def place(lattice: ValueLattice, v: float) -> float:
-    """Return the place of a point, in cells; checks and decoding must round the same number.
+    """Return the position of a point in cells. Checks and decoding must round the same number.
 
-    Far out the products themselves are rounded: a point well within its cell may then lie on
-    its edge.
+    Far from 0 the products are rounded, so a point well within its cell may appear at its edge.
     """
     return (v * lattice.per - lattice.offset) / lattice.step
 
 
 def draw_dither(n: int, protective: ProtectiveRandom | RowDraws) -> list[float]:
-    """Draw n points of a cell: `lattice.dither`, of few."""
+    """Draw n points in a cell, like `lattice.dither` but for few points."""
     whole = struct.unpack(f"<{n}Q", protective.bytes(8 * n))
     return [((bits >> 11) * 2.0**-53 - 0.5) * INSIDE for bits in whole]

@@ -1,6 +1,6 @@
-"""Side columns and the frames that they give, for one reading at a time: plain Python.
+"""Side columns and their frames for one reading at a time, in plain Python.
 
-This module computes the results of `side.py` and `conditional.py`, to the last bit.
+The results are bit-identical to those of `side.py` and `conditional.py`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ from voile.signals.model.codec.conditional import LADDER, OCTAVE, UNIT, Conditio
 from voile.signals.model.codec.scalar import Point, at, is_on, place
 from voile.signals.model.codec.side import NameLevels, NumberGrid, SideColumn, is_missing
 
-# the level on the left, the share of the next one's, and the number itself: `SideLevels`
+# the lower level, the share of the next level, and the number itself, as in `SideLevels`
 Level: TypeAlias = tuple[int, int, float]
-# which column, its shift, its spread, and its slopes on columns before it
+# the column, its shift, its spread and its slopes on the columns before it
 FrameRow: TypeAlias = tuple[int, float, float, list[tuple[int, float]]]
 
 
 def level_of(column: SideColumn) -> Callable[[object], Level | None]:
-    """Return the reader of a side column's cell; None if only a batch reads the column."""
+    """Return a function that reads a side column's cell.
+
+    It returns None for a cell that only a batch can handle.
+    """
     return _of_name(column) if isinstance(column, NameLevels) else _of_number(column)
 
 
@@ -52,14 +55,14 @@ def _of_name(column: NameLevels) -> Callable[[object], Level | None]:
         if is_missing(cell):
             return others + 1, 0, nan
         name = str(cell)
-        # an array of text drops what is 0 at the end of one
+        # NumPy text arrays drop trailing null characters
         return None if "\0" in name else (levels.get(name, others), 0, nan)
 
     return read
 
 
 class CellFrames:
-    """A conditional step of one point at a time, once its side columns are known."""
+    """A conditional step for one point at a time, to be evaluated at given side levels."""
 
     def __init__(self, step: ConditionalFrame) -> None:
         d = len(step.order)
@@ -78,7 +81,7 @@ class CellFrames:
         self._turned = bool(step.turned)
 
     def _cells(self, step: ConditionalFrame) -> list[tuple[int, int, list[list[int]]]]:
-        """Return per term its side columns, and per cell the outputs that count."""
+        """Return for each term its side columns and the used outputs of each cell."""
         found, first = [], 0
         for (a, b), size in zip(step.terms.tolist(), step.side.cells, strict=True):
             rows = step.tables[self._used, first : first + size].T.tolist()
@@ -87,7 +90,7 @@ class CellFrames:
         return found
 
     def at(self, levels: Sequence[Level]) -> _CellFrame:
-        """Return the frame at these levels: `ConditionalFrame.at`, of one row."""
+        """Return the frame at these levels, like `ConditionalFrame.at` for one row."""
         total = [0] * len(self._used)
         for a, b, rows in self._terms:
             corners, width = _corners(levels[a], self._widths[a]), self._widths[a]
@@ -127,7 +130,7 @@ def _corners(level: Level, width: int) -> list[tuple[int, int]]:
 
 
 class _CellFrame:
-    """A triangular frame: `RowFrames`, of one row."""
+    """A triangular frame for one row, the counterpart of `RowFrames`."""
 
     def __init__(self, rows: Sequence[FrameRow], *, turned: bool) -> None:
         self._rows = rows

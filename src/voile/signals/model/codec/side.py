@@ -1,7 +1,7 @@
-"""Side columns K, such as age and sex, on fixed grids of levels: NumPy alone.
+"""Side columns K, such as age and sex, on fixed grids of levels, with NumPy only.
 
-A map that is conditional on them reads its tables at a reading's levels, in whole numbers. Both
-ends therefore get the same table, to the last bit. Missing is a level of its own.
+A map that is conditional on them looks up integer tables at a reading's levels. Client and server
+therefore get bit-identical results. Missing values have a level of their own.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from voile.signals.model.codec.place import ReadingPlace
 
 @dataclass(frozen=True, eq=False)
 class SideLevels:
-    """Places of rows on each side column's grid: `share` of `width` parts from `left` to the next.
+    """The levels of rows in each side column, all (columns, rows).
 
-    All (columns, rows); a level without an order has share 0. `values` are the numbers themselves,
-    for relations: NaN where they are missing, and of names.
+    A value is `share` parts of the column's `width` after the level `left`. A level without an
+    order has share 0. `values` are the numbers themselves, for relations. They are NaN for missing
+    numbers and for names.
     """
 
     left: NDArray[np.int64]
@@ -36,7 +37,7 @@ class SideLevels:
         return SideLevels(self.left[:, rows], self.share[:, rows], self.values[:, rows])
 
     def spread_rows(self, rows: Codes, n: int) -> SideLevels:
-        """Return the levels of n rows: these at `rows`, and level 0 of the others."""
+        """Return the levels of n rows: these levels at `rows`, and level 0 elsewhere."""
         left, share = (np.zeros((len(self.left), n), dtype=np.int64) for _ in range(2))
         left[:, rows], share[:, rows] = self.left, self.share
         values = np.full((len(left), n), np.nan)
@@ -53,14 +54,14 @@ class SideLevels:
 
 @dataclass(frozen=True, eq=False)
 class NumberGrid(BriefRepr):
-    """A side column of numbers: even nodes, between which tables are read in proportion.
+    """A side column of numbers with evenly spaced nodes, between which tables are interpolated.
 
-    Numbers beyond the grid are read at its ends. The level after the last node: missing.
+    Numbers beyond the grid use its end nodes. The level after the last node means missing.
     """
 
     lattice: ValueLattice
     first: int  # the first node, as a position on the lattice
-    width: int  # positions from node to node, >= 1
+    width: int  # positions between two nodes, >= 1
     nodes: int  # >= 1
 
     @property
@@ -78,21 +79,24 @@ class NumberGrid(BriefRepr):
         return np.where(missing, self.nodes, left), np.where(missing, 0, share), exact
 
     def off(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which numbers are off the column's lattice; missing ones are."""
+        """Return whether each number is off the column's lattice. Missing numbers are not."""
         values = _numbers(column, ReadingPlace())
         there = ~np.isnan(values)
         near = self.lattice.nearest(np.where(there, values, 0.0))
         return there & (np.abs(near - values) > OFF * self.lattice.resolution)
 
     def strangers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which numbers lie further beyond the grid than its length, as months for years."""
+        """Return whether each number is beyond the grid by more than its length.
+
+        Such numbers suggest another unit, such as months for years.
+        """
         values = _numbers(column, ReadingPlace())
         low, span = self.first, max(self.nodes - 1, 1) * self.width
         ends = self.lattice.values(np.array([low - span, low + 2 * span], dtype=np.float64))
         return np.asarray((values < ends[0]) | (values > ends[1]))
 
     def canonical(self, column: NDArray[Any]) -> list[bytes]:
-        """Write each cell as its place on the lattice, for a MAC; others as they are."""
+        """Return the bytes of each cell for a MAC: its lattice position, or its text."""
         found = []
         for cell in column:
             try:
@@ -112,7 +116,7 @@ class NumberGrid(BriefRepr):
 
 @dataclass(frozen=True, eq=False)
 class NameLevels(BriefRepr):
-    """A side column of names: a level each, one for all rare or unseen ones, one for missing."""
+    """A side column of names: one level for each, one for rare or unseen names, one for missing."""
 
     values: NDArray[np.str_]  # (m,) sorted
     width: int = 1
@@ -132,7 +136,7 @@ class NameLevels(BriefRepr):
         return level, np.zeros_like(level), np.full(len(level), np.nan)
 
     def strangers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which names have no level of their own."""
+        """Return whether each name has no level of its own."""
         return np.asarray(self.read_levels(column, ReadingPlace())[0] == len(self.values))
 
     def canonical(self, column: NDArray[Any]) -> list[bytes]:
@@ -148,12 +152,19 @@ SideColumn: TypeAlias = NumberGrid | NameLevels
 def read_levels(
     known: ArrayLike | SideLevels | None, columns: Sequence[SideColumn], n: int, first: int = 0
 ) -> SideLevels:
-    """Return the levels of n rows, or refuse side columns that the map does not take.
+    """Return the levels of n rows of side columns.
 
-    Places of errors count side columns from `first`, after those of readings.
+    Parameters
+    ----------
+    known : (n, q), or (n,) for one column: numbers and names as the map was fitted to. None, NaN
+        and blank text are missing.
+    columns : the side columns of the map.
+    n : number of rows.
+    first : number of the first side column in the places of errors, after the reading columns.
 
-    `known` is (n, q) or, of one column, (n,): numbers and names as the map was fitted to; None,
-    NaN and blank text are missing.
+    Raises
+    ------
+    RequestError : the number of columns or rows differs, or a value does not fit its column.
     """
     if isinstance(known, SideLevels):
         return known
@@ -176,7 +187,7 @@ def read_levels(
 
 
 def side_table(known: ArrayLike | None, n: int) -> NDArray[Any]:
-    """Return side columns as objects, (n, q)."""
+    """Return side columns as an array of objects, (n, q)."""
     table = np.empty((n, 0), dtype=object) if known is None else np.asarray(known, dtype=object)
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2 or len(table) != n:
@@ -185,7 +196,7 @@ def side_table(known: ArrayLike | None, n: int) -> NDArray[Any]:
 
 
 def is_missing(value: object) -> bool:
-    """Whether a cell of a side column is empty.
+    """Return whether a cell of a side column is empty.
 
     >>> [is_missing(one) for one in (None, float("nan"), " ", 0, "no")]
     [True, True, True, False, False]
@@ -209,7 +220,10 @@ def _numbers(column: NDArray[Any], where: ReadingPlace) -> NDArray[np.float64]:
 
 
 def side_features(columns: Sequence[SideColumn], levels: SideLevels) -> NDArray[np.float64]:
-    """Return side columns as numbers of one spread, (n, features): names, and missing, apart."""
+    """Return side columns as numbers of equal spread, (n, features).
+
+    Names are one-hot encoded, and missing values have columns of their own.
+    """
     found = [_missing(columns, levels)]
     for column, left, share in zip(columns, levels.left, levels.share, strict=True):
         if isinstance(column, NumberGrid):
@@ -223,7 +237,7 @@ def side_features(columns: Sequence[SideColumn], levels: SideLevels) -> NDArray[
 def missing_features(
     columns: Sequence[SideColumn], levels: SideLevels
 ) -> NDArray[np.float64] | None:
-    """Return which side columns are missing, as numbers of one spread; None where none is."""
+    """Return scaled indicators of missing side columns, or None if no value is missing."""
     found = _missing(columns, levels)
     return _even(found) if found.any() else None
 
@@ -235,7 +249,7 @@ def _missing(columns: Sequence[SideColumn], levels: SideLevels) -> NDArray[np.fl
 
 def _even(table: NDArray[np.float64]) -> NDArray[np.float64]:
     spread = table.std(axis=0)
-    jitter = np.random.default_rng(1).normal(0, 1e-9, table.shape)  # equal rows need an order
+    jitter = np.random.default_rng(1).normal(0, 1e-9, table.shape)  # breaks ties between equal rows
     return np.asarray(table / np.where(spread > 0, spread, 1) + jitter)
 
 

@@ -1,7 +1,8 @@
-"""One reading of a class, encoded and decoded without arrays: plain Python.
+"""Encoding and decoding of one reading without arrays, in plain Python.
 
 The bits are the same as from a batch of `Codec`, in a hundredth of the time that arrays need for
-one. The batch handles all unusual input, and its errors name the problem and the place.
+one reading. The batch code handles all unusual input, and its errors name the problem and the
+place.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from voile.signals.model.codec.side import SideColumn, SideLevels
 from voile.signals.model.codec.steps import CodecStep
 from voile.signals.model.codec.written_steps import WrittenSteps
 
-CELLS = 1024  # levels of side columns whose maps are held
+CELLS = 1024  # cached combinations of side levels
 
 
 @dataclass(frozen=True, eq=False)
 class SingleReading:
-    """Send and read one reading at a time by the map of one class.
+    """The encoder and decoder of one reading at a time, by the map of one class.
 
     Cost: O(d^2 + d log g).
     """
@@ -40,19 +41,19 @@ class SingleReading:
     def send(
         self, x: Sequence[float], protective: ProtectiveRandom | RowDraws
     ) -> list[float] | None:
-        """Return the message of a reading; None if it is off its lattice or lost."""
+        """Return the message of a reading, or None if it is off its lattice or would not decode."""
         try:
             k = self.cells.rounded(x)
             if not self.cells.on(k, x):
                 return None
             scores = self.path.forward(self.cells.moved(k, draw_dither(len(k), protective)))
             sent = [round(v / GRAIN) * GRAIN for v in scores]
-        except (ValueError, OverflowError):  # what is missing or infinite has no place
+        except (ValueError, OverflowError):  # missing and infinite readings have no position
             return None
         return sent if self.cells.hold(k, self.path.inverse(sent)) else None
 
     def decode_message(self, z: Sequence[float]) -> Sequence[float] | None:
-        """Return the reading of a message; None if it has none."""
+        """Return the reading of a message, or None if it has none."""
         try:
             return self.cells.values(self.cells.rounded(self.path.inverse(z)))
         except (ValueError, OverflowError):
@@ -60,7 +61,7 @@ class SingleReading:
 
 
 class SingleReadings:
-    """The codecs of one reading of a class, at the levels of its side columns if there are any."""
+    """The single-reading codecs of one class, one for each combination of side levels."""
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class SingleReadings:
         self._single = lru_cache(CELLS)(single)
 
     def at(self, known: object) -> SingleReading | None:
-        """Return the codec of a reading with these side columns; None if they are unusual."""
+        """Return the codec for these side columns, or None if they need the batch code."""
         if known is None or isinstance(known, SideLevels):
             return None if known is not None or self._levels else self._single(())
         row = np.asarray(known, dtype=object).ravel().tolist()
@@ -95,7 +96,7 @@ class SingleReadings:
 
 
 def _parts(steps: Sequence[MapStep], d: int) -> Iterator[CellFrames | WrittenSteps]:
-    """Merge the steps between side-dependent steps into one written-out function each."""
+    """Merge the steps between side-dependent steps into one generated function each."""
     row: list[CodecStep] = []
     for step in steps:
         if not isinstance(step, ConditionalFrame):

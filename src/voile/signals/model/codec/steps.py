@@ -1,9 +1,9 @@
-"""The elementary injective steps that every map is made of, as pieces of lines: NumPy alone.
+"""The elementary injective steps of every map, piecewise linear, with NumPy only.
 
-Readings travel as (d, n) float64, one row a column of the source, so that each row is contiguous.
-A step is convex in its parameters: `at(strength)` lies between the identity and the step, and
-every step on that way is injective too. No logarithm or error function is evaluated: curves are
-tables, read by linear interpolation, and go on as straight lines beyond their ends.
+Readings are passed as (d, n) float64 arrays with one row per column of the source, so that each row
+is contiguous. A step is convex in its parameters: `at(strength)` lies between the identity and the
+step, and is injective for every strength. The code evaluates no logarithm or error function. Curves
+are tables with linear interpolation, extended as straight lines beyond their ends.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from voile.signals.model.codec.pieces import Floats, LinearPieces
 
 Arrays: TypeAlias = dict[str, NDArray[np.generic]]
 
-SAME = 1e-12  # of a curve's span: knots nearer than this are one
+SAME = 1e-12  # relative to a curve's span: nearer knots are merged
 
 
 class CodecStep(Protocol):
-    """Map (d, n) readings injectively, and back."""
+    """An injective map of (d, n) readings with an inverse."""
 
     kind: ClassVar[str]
 
@@ -33,15 +33,15 @@ class CodecStep(Protocol):
         """Return the mapped readings."""
 
     def inverse(self, V: Floats, /) -> Floats:
-        """Return the readings again."""
+        """Return the readings before the map."""
 
     def to_arrays(self) -> Arrays:
-        """Return plain arrays that the constructor takes back."""
+        """Return plain arrays that the constructor accepts."""
 
 
 @dataclass(frozen=True, eq=False)
 class PieceCurve(BriefRepr):
-    """An increasing curve of straight pieces: knots `x` to `y`, both (g,) and rising, g >= 2."""
+    """An increasing piecewise linear curve with knots `x` and `y`, both (g,) and rising, g >= 2."""
 
     x: Floats
     y: Floats
@@ -60,7 +60,7 @@ class PieceCurve(BriefRepr):
         return LinearPieces(self.y, self.x)
 
     def __call__(self, v: Floats) -> Floats:
-        """Return the curve's values at `v`, (n,); its end pieces go on for ever."""
+        """Return the curve's values at `v`, (n,). The end pieces extend to infinity."""
         return self._there.evaluate_at(v)
 
     def inverse(self, v: Floats) -> Floats:
@@ -71,10 +71,10 @@ class PieceCurve(BriefRepr):
 
 
 def between(a: PieceCurve, b: PieceCurve, strength: float) -> PieceCurve:
-    """Return (1 - strength) a + strength b, straight between the knots of either.
+    """Return (1 - strength) a + strength b, linear between the knots of both curves.
 
-    One knot is kept if several almost coincide. A knot is added on each end piece. So no slope
-    comes from a piece as short as a rounding error.
+    Knots that almost coincide are merged, and a knot is added on each end piece. So no slope is
+    computed from a piece as short as a rounding error.
     """
     x = np.union1d(a.x, b.x)
     span = x[-1] - x[0]
@@ -85,7 +85,7 @@ def between(a: PieceCurve, b: PieceCurve, strength: float) -> PieceCurve:
 
 @dataclass(frozen=True, eq=False)
 class AffineMap(BriefRepr):
-    """v -> matrix v + shift; matrix (d, d) is regular, shift (d,)."""
+    """The map v -> matrix v + shift, with a regular matrix (d, d) and shift (d,)."""
 
     kind: ClassVar[str] = "affine"
     matrix: Floats
@@ -116,7 +116,7 @@ class AffineMap(BriefRepr):
 
 
 def _times(matrix: Floats, V: Floats) -> Floats:
-    """Multiply term by term: a BLAS may order the sum otherwise on another machine or batch."""
+    """Multiply term by term, since a BLAS may sum in another order on another machine or batch."""
     out = np.empty_like(V)
     for j, row in enumerate(matrix):
         np.multiply(V[0], row[0], out=out[j])
@@ -129,8 +129,8 @@ def _times(matrix: Floats, V: Floats) -> Floats:
 def mix(a: AffineMap, b: AffineMap, strength: float) -> AffineMap:
     """Return (1 - strength) a + strength b.
 
-    The result is regular if both matrices are symmetric and positive, or both triangular with a
-    positive diagonal: such matrices stay so in between.
+    The result is regular in two cases: both matrices are symmetric and positive definite, or both
+    are triangular with a positive diagonal. The mixture then has the same form.
     """
     return AffineMap(
         (1 - strength) * a.matrix + strength * b.matrix,
@@ -140,7 +140,7 @@ def mix(a: AffineMap, b: AffineMap, strength: float) -> AffineMap:
 
 @dataclass(frozen=True, eq=False)
 class ColumnBend:
-    """Bend each column by a curve of its own: knots `x` and `y`, (d, g), each row rising."""
+    """A map of each column by its own curve, with knots `x` and `y`, (d, g), each row rising."""
 
     kind: ClassVar[str] = "bend"
     x: Floats
@@ -156,7 +156,7 @@ class ColumnBend:
 
     @classmethod
     def of(cls, curves: tuple[PieceCurve, ...]) -> ColumnBend:
-        """Join curves of any number of knots; shorter ones get more points on their own line."""
+        """Combine curves. Curves with fewer knots get extra knots on their first piece."""
         size = max(len(curve.x) for curve in curves)
         longer = [_with_knots(curve, size) for curve in curves]
         return cls(np.stack([c.x for c in longer]), np.stack([c.y for c in longer]))
@@ -172,7 +172,7 @@ class ColumnBend:
 
 
 def _with_knots(curve: PieceCurve, size: int) -> PieceCurve:
-    """Return the same curve with `size` knots, the new ones on its first piece of line."""
+    """Return the same curve with `size` knots; the new ones lie on its first piece."""
     more = size - len(curve.x)
     if not more:
         return curve
@@ -182,20 +182,20 @@ def _with_knots(curve: PieceCurve, size: int) -> PieceCurve:
 
 @dataclass(frozen=True, eq=False)
 class KnotheRosenblatt:
-    """A triangular map: each column given the ones that came before it in `order`.
+    """A triangular map in which each column is conditional on the columns before it in `order`.
 
-    z_j = curve_j((v_j - sum of mean_ji(z_i)) * product of scale_ji(z_i)), i before j. Its
-    inverse needs no order: all z are known.
+    z_j = curve_j((v_j - sum of mean_ji(z_i)) * product of scale_ji(z_i)), i before j. The inverse
+    can compute the columns in any order, since all z are known.
 
     Source: Knothe 1957, Rosenblatt 1952.
     """
 
     kind: ClassVar[str] = "kr"
-    order: NDArray[np.int64]  # (d,) which column comes when
-    grid: Floats  # (g,) rising, where all tables are held
+    order: NDArray[np.int64]  # (d,) order of the columns
+    grid: Floats  # (g,) rising, the knots of all tables
     mean: Floats  # (d, d, g) additive conditional mean of column j at column i's z
-    scale: Floats  # (d, d, g), above 0, one over the conditional spread
-    curve: Floats  # (d, g), each row rising: the marginal map of what remains
+    scale: Floats  # (d, d, g), above 0, the reciprocal of the conditional spread
+    curve: Floats  # (d, g), each row rising: the marginal map of the residual
     _curves: list[PieceCurve] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -209,7 +209,7 @@ class KnotheRosenblatt:
 
     @cached_property
     def _tables(self) -> dict[tuple[int, int], tuple[LinearPieces, LinearPieces]]:
-        """Mean and scale of column j given column i."""
+        """The mean and the scale of column j given column i, by (j, i)."""
         pairs = [(j, i) for place, j in enumerate(self.order) for i in self.order[:place]]
         return {
             (int(j), int(i)): (
@@ -236,19 +236,19 @@ class KnotheRosenblatt:
     def _condition_column(
         self, Z: Floats, j: np.int64, before: NDArray[np.int64]
     ) -> tuple[Floats | float, Floats | float]:
-        """Return conditional mean and one over the conditional spread of column j."""
+        """Return the conditional mean of column j and the reciprocal of its conditional spread."""
         shift: Floats | float = 0.0
         scale: Floats | float = 1.0
         for i in before:
             mean, spread = self._tables[int(j), int(i)]
-            held = np.clip(Z[i], self.grid[0], self.grid[-1])  # beyond, both stay as they are
+            held = np.clip(Z[i], self.grid[0], self.grid[-1])  # both are constant beyond the grid
             piece = mean.piece(held)
             shift = shift + mean.evaluate_at(held, piece)
             scale = scale * spread.evaluate_at(held, piece)
         return shift, scale
 
     def log_slope(self, V: Floats, Z: Floats) -> Floats:
-        """Return the logarithm of each column's slope at V, which the step takes to Z."""
+        """Return the log of each column's slope at V, which the step maps to Z."""
         logs = np.empty_like(V)
         for place, j in enumerate(self.order):
             _, scale = self._condition_column(Z, j, self.order[:place])
@@ -258,7 +258,7 @@ class KnotheRosenblatt:
         return logs
 
     def at(self, strength: float) -> KnotheRosenblatt:
-        """Return the map that lies `strength` of the way from the identity."""
+        """Return the map at `strength` between the identity and this map."""
         return KnotheRosenblatt(
             self.order,
             self.grid,

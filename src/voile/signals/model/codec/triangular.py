@@ -1,8 +1,8 @@
-"""A triangular map of one point at a time, its sums written out: plain Python.
+"""Generated Python code of a triangular map for one point at a time.
 
-A loop over tables costs Python several times as much as its products. The sums are written out
-once for each map, in the order of `KnotheRosenblatt`, and so give the same bits. The place of a
-column on the grid is looked up once, for all columns that depend on it.
+A Python loop over tables costs several times as much as the products. The sums are therefore
+written out once for each map, in the order of `KnotheRosenblatt`, and so give the same bits. The
+position of a column on the grid is looked up once, for all columns that depend on it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.steps import KnotheRosenblatt
 
 Numbers: TypeAlias = tuple[float, ...]
-Before: TypeAlias = Mapping[int, Sequence[int]]  # of each column, in order, those it depends on
+Before: TypeAlias = Mapping[int, Sequence[int]]  # for each column, the columns it depends on
 
 
 class TriangularMap:
-    """The later columns of a Knothe-Rosenblatt map, with its first `known` columns given.
+    """The later columns of a Knothe-Rosenblatt map, given its first `known` columns.
 
-    given : takes the first columns. Returns their z, and a shift and a scale for each other
-        column. One call serves a point, even if its other columns then go there and back
-        several times.
+    given : takes the first columns. Returns their z, and a shift and a scale for each other column.
+        One call serves a point, even if its other columns are then mapped several times.
     forward, inverse : take the other columns, and the shifts and scales that `given` returned.
     """
 
@@ -41,18 +40,18 @@ class TriangularMap:
 
 
 def before_each(step: KnotheRosenblatt) -> Before:
-    """Return the columns that each column depends on; both in the map's order."""
+    """Return the columns that each column depends on, both in the map's order."""
     order = [int(j) for j in step.order]
     return {j: [i for i in order[:place] if _depends(step, j, i)] for place, j in enumerate(order)}
 
 
 def _depends(step: KnotheRosenblatt, j: int, i: int) -> bool:
-    """Return whether column j depends on column i: many do not, and need no look-up."""
+    """Return whether column j depends on column i. Many do not, and need no look-up."""
     return bool(step.mean[j, i].any() or (step.scale[j, i] != 1).any())
 
 
 def tables(step: KnotheRosenblatt, before: Before, s: str = "") -> dict[str, Any]:
-    """Return the values that the text reads, by name; `s` is part of the names of each step."""
+    """Return the values that the code reads, by name. `s` is a suffix in the names of each step."""
     found: dict[str, Any] = {f"inner{s}": step.grid[1:-1].tolist()}
     found[f"low{s}"], found[f"high{s}"] = float(step.grid[0]), float(step.grid[-1])
     for j, curve in enumerate(step.curve):
@@ -66,7 +65,7 @@ def tables(step: KnotheRosenblatt, before: Before, s: str = "") -> dict[str, Any
 
 
 def pieces(x: Floats, functions: Iterable[Floats]) -> list[Numbers]:
-    """Return per piece where it begins, and each function's value there and slope."""
+    """Return for each piece its start, and each function's value and slope there."""
     columns: list[Floats] = [x[:-1]]
     for y in functions:
         columns += [y[:-1], (y[1:] - y[:-1]) / (x[1:] - x[:-1])]
@@ -74,10 +73,10 @@ def pieces(x: Floats, functions: Iterable[Floats]) -> list[Numbers]:
 
 
 def text(before: Before, known: int) -> str:
-    """Return the text of the functions, all but its numbers.
+    """Return the source code of the functions, without its numbers.
 
-    Column j given i has mean a with slope b. One over its spread is c with slope d. Column i
-    lies r into its piece of the grid.
+    Column j given i has mean a with slope b. The reciprocal of its spread is c with slope d. Column
+    i lies r into its piece of the grid.
 
     >>> print(text({0: [], 1: [0]}, 1))
     def given(v):
@@ -122,7 +121,7 @@ def text(before: Before, known: int) -> str:
 def one_way(
     target: str, columns: Sequence[int], before: Before, framed: Sequence[int] = (), s: str = ""
 ) -> list[str]:
-    """Return the lines that take columns to z, or back to v; `framed` have frames already."""
+    """Return the code lines that map columns to z, or back to v. `framed` columns have frames."""
     lines: list[str] = []
     for j in columns:
         start = (f"s{j}", f"t{j}") if j in framed else ()
@@ -135,7 +134,7 @@ def one_way(
 
 
 def write_curve_lookup(target: str, source: str, rows: str, inner: str) -> list[str]:
-    """Return the lines that read a curve."""
+    """Return the code lines that evaluate a curve."""
     return [
         f"    at, y, slope = {rows}[bisect({inner}, {source})]",
         f"    {target} = y + slope * ({source} - at)",
@@ -151,12 +150,12 @@ def _unpack_names(name: str, columns: Sequence[int]) -> list[str]:
 
 
 def _after(before: Before, i: int) -> list[int]:
-    """Return the columns that depend on one, in order."""
+    """Return the columns that depend on column i, in order."""
     return [j for j, columns in before.items() if i in columns]
 
 
 def _sums(j: int, columns: Sequence[int], start: Sequence[str] = ()) -> Sequence[str]:
-    """Return a column's shift and scale, given others and its own; empty if it has none."""
+    """Return expressions of a column's shift and scale, or an empty list if it has none."""
     if not columns:
         return start
     shifts = [f"(a{j}_{i} + b{j}_{i} * r{i})" for i in columns]
@@ -166,19 +165,19 @@ def _sums(j: int, columns: Sequence[int], start: Sequence[str] = ()) -> Sequence
 
 
 def _there(j: int, frame: Sequence[str], s: str) -> list[str]:
-    """Take a column to its z."""
+    """Return the code lines that map a column to its z."""
     framed = f"    x = (v{j} - {frame[0]}) * {frame[1]}" if frame else f"    x = v{j}"
     return [framed, *write_curve_lookup(f"z{j}", "x", f"there{s}{j}", f"inner{s}")]
 
 
 def _back(j: int, frame: Sequence[str], s: str) -> list[str]:
-    """Take a column back from its z."""
+    """Return the code lines that map a column back from its z."""
     framed = f"    v{j} = x / {frame[1]} + {frame[0]}" if frame else f"    v{j} = x"
     return [*write_curve_lookup("x", f"z{j}", f"back{s}{j}", f"inner{s}{j}"), framed]
 
 
 def _look_up_column(i: int, before: Before, s: str) -> list[str]:
-    """Look up a column's effect on dependent columns; beyond the grid it is constant."""
+    """Return the code lines that look up a column's effect on others; constant off the grid."""
     parts = [f"{letter}{j}_{i}" for j in _after(before, i) for letter in "abcd"]
     if not parts:
         return []

@@ -1,6 +1,6 @@
-"""Steps in a row, of one point at a time, written out as one function: plain Python.
+"""Generated Python code for a sequence of steps on one point at a time.
 
-Calls and loops cost Python several times as much as the products of one point. Each line does the
+Python calls and loops cost several times as much as the products of one point. Each line does the
 same as the step in a batch, in the same order, and so gives the same bits.
 """
 
@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 from voile.signals.model.codec import triangular
 from voile.signals.model.codec.steps import AffineMap, CodecStep, ColumnBend, KnotheRosenblatt
 
-Written: TypeAlias = tuple[list[str], list[str], dict[str, Any]]  # there, back, what these read
+Written: TypeAlias = tuple[list[str], list[str], dict[str, Any]]  # forward, inverse, values
 
 
 class WrittenSteps:
-    """Some steps of d columns in a row, forth and back: O(d^2 + d log g)."""
+    """A sequence of steps of d columns and its inverse, O(d^2 + d log g)."""
 
     forward: Callable[[Sequence[float]], triangular.Numbers]
     inverse: Callable[[Sequence[float]], triangular.Numbers]
@@ -37,7 +37,9 @@ class WrittenSteps:
 
 
 def _write_step(step: CodecStep, s: str) -> Written:
-    """Return the lines of a step, each way from v to v, and their values, `s` in the names.
+    """Return the forward and inverse code lines of a step, and their values.
+
+    `s` is a suffix in the names of the values.
 
     >>> import numpy as np
     >>> print(*_write_step(AffineMap(np.array([[2.0]]), np.zeros(1)), "0_")[0])
@@ -53,7 +55,7 @@ def _write_step(step: CodecStep, s: str) -> Written:
 
 
 def _affine(step: AffineMap, s: str) -> Written:
-    """Sum term by term, without terms of 0."""
+    """Write sums term by term, without terms of 0."""
     matrices = {"there": step.matrix.tolist(), "back": step.invert_map().matrix.tolist()}
     made = {f"shift{s}{j}": shift for j, shift in enumerate(step.shift.tolist())}
     sums: dict[str, list[str]] = {}
@@ -80,7 +82,7 @@ def _bend(step: ColumnBend, s: str) -> Written:
     made: dict[str, Any] = {}
     for j, curve in enumerate(step.curves):
         on, off = triangular.pieces(curve.x, [curve.y]), triangular.pieces(curve.y, [curve.x])
-        if len(on) == 1:  # as where no logarithm was taken: nothing to look up
+        if len(on) == 1:  # a straight line, for example without a logarithm, needs no look-up
             there += _line(f"v{j}", *on[0])
             back += _line(f"v{j}", *off[0])
             continue

@@ -1,1 +1,1 @@
-"""Fitted maps as a kit stores them."""
+"""Fitted maps in the form that a kit stores."""

@@ -1,8 +1,8 @@
-"""The look of overheard values, and the strength of the map: one injective map for all classes.
+"""The base distribution of messages and the strength of the map.
 
-The class's own map leads to the barycentre, `strength` of the way. The step after it is the
-same for every class, and so leaves I(Z; C | S) unchanged (Section 6.2). The base decides on looks
-and on the distortion for third parties, never on the risk.
+The map of each class leads to the barycentre, a fraction `strength` of the way. The step after it
+is the same injective map for every class, and so leaves I(Z; C | S) unchanged (Section 6.2). The
+base determines the appearance of messages and the distortion for third parties, never the risk.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Law: TypeAlias = Callable[[Floats], Floats]
 
 
 def _find_share(score: Floats) -> Floats:
-    from scipy.special import ndtr  # a device has no need of it, and it takes a while
+    from scipy.special import ndtr  # slow to import, and a device does not need it
 
     return np.asarray(ndtr(score))
 
 
-# per base, what a normal score is sent as; the barycentre stays in the source's units
+# by base, the transformation of a normal score; the barycentre keeps the source's units
 BASES: Mapping[str, Law | None] = {
     "normal": lambda score: score,
     "uniform": _find_share,
@@ -36,7 +36,7 @@ BASES: Mapping[str, Law | None] = {
 
 
 def show_lift(lift: RelationLift, base: str) -> RelationLift:
-    """Return the lift with messages of a base's look: for the barycentre, the column's own."""
+    """Return the lift with messages in the base's distribution, or unchanged for the barycentre."""
     if BASES[base] is None:
         return lift
     d = len(lift.lattices)
@@ -47,10 +47,11 @@ def show_lift(lift: RelationLift, base: str) -> RelationLift:
 def class_steps(
     fitted: FittedLaws, base: str, strength: float, personal: Sequence[AffineMap] | None = None
 ) -> tuple[tuple[MapStep, ...], ...]:
-    """Return each class's steps, from readings to messages; with `personal`, of one subject.
+    """Return the steps of each class from readings to messages.
 
-    At strength 0 all of them together are the identity. Each step lies between the identity, or
-    a step that a later one undoes, and the full map; each is injective for every strength.
+    With `personal`, the steps are those of one subject. At strength 0 the steps together are the
+    identity. Each step lies between the full map and the identity, or a step that a later one
+    inverts. Each is injective for every strength.
 
     >>> from voile.signals.model.maps.fitted import normal_law, plain
     >>> frame = AffineMap(np.array([[2.0]]), np.array([5.0]))
@@ -89,10 +90,10 @@ def class_steps(
 def _encode_last_steps(
     fitted: FittedLaws, middle: AffineMap, law: Law | None, strength: float
 ) -> tuple[AffineMap | ConditionalFrame, ColumnBend]:
-    """Return the last two steps, common to all classes: leave the barycentre, take on looks.
+    """Return the last two steps, common to all classes: leave the barycentre, apply the base.
 
-    A barycentre follows side columns only if they travel in the clear. Otherwise messages that
-    follow them would reveal them, and the class through them.
+    A barycentre depends on side columns only if these are sent in the clear. Otherwise the messages
+    would reveal the side columns, and the class through them.
     """
     side = fitted.side
     shared = side.shared if side else None
@@ -110,7 +111,7 @@ def _encode_last_steps(
 def _leaving(
     frame: ConditionalFrame | None, other: AffineMap, strength: float
 ) -> AffineMap | ConditionalFrame:
-    """Return a step from a conditional frame: `strength` of the way to another, the same for all.
+    """Return the step from a conditional frame, `strength` of the way to an unconditional map.
 
     Without side columns the frame is the identity.
     """
@@ -123,7 +124,7 @@ def _leaving(
 def _leave_own_frame(
     side: SideFrames | None, which: int, nothing: AffineMap, strength: float
 ) -> tuple[AffineMap | ConditionalFrame, ...]:
-    """Return the step that removes a class's addition to the frame, if it has one."""
+    """Return the step that removes a class's own frame, or none if it has no own frame."""
     own = side.own[which] if side else None
     return () if own is None else (_leaving(own, nothing, strength),)
 
@@ -131,7 +132,7 @@ def _leave_own_frame(
 def _compose_steps(
     *steps: AffineMap | ConditionalFrame,
 ) -> tuple[AffineMap | ConditionalFrame, ...]:
-    """Compose affine maps that follow each other."""
+    """Compose consecutive affine maps."""
     found: list[AffineMap | ConditionalFrame] = []
     for step in steps:
         last = found[-1] if found else None

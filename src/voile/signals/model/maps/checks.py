@@ -1,4 +1,4 @@
-"""Checks of readings before a map is fitted or used: refusals and warnings."""
+"""Checks of readings before a map is fitted or used, with errors and warnings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEW = 100
 
 
 class SignalsWarning(UserWarning):
-    """A fitted map protects less than its figures suggest. Read the reason in the message."""
+    """A warning that a map protects less than its figures suggest. The message gives the reason."""
 
 
 def check_looks(base: str, strength: float) -> None:
@@ -30,7 +30,7 @@ def check_looks(base: str, strength: float) -> None:
 
 
 def check_sizes(classes: NDArray[Any], codes: NDArray[np.intp], whose: NDArray[np.intp]) -> None:
-    """Refuse classes too small to hide, warn of small ones."""
+    """Refuse classes with too few subjects to hide in, and warn about small classes."""
     if not len(codes):
         raise RequestError("there are no readings")
     if len(classes) == len(codes) > 1:

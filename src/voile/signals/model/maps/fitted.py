@@ -1,4 +1,4 @@
-"""The result of a method: per class a frame and layers, and the common law."""
+"""The result of a method: a frame and layers per class, and the common law."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from voile.signals.model.codec.place import ReadingPlace
 from voile.signals.model.codec.side import SideColumn, SideLevels
 from voile.signals.model.codec.steps import AffineMap, KnotheRosenblatt, PieceCurve
 
-# Normal scores at which laws are tabulated: beyond, curves go on straight.
+# Normal scores at which laws are tabulated. Curves continue as straight lines beyond them.
 SCORES = np.linspace(-FARTHEST, FARTHEST, 171)
 
 
 @dataclass(frozen=True, eq=False)
 class SideFrames(BriefRepr):
-    """Frames that depend on side columns; the steps outside them depend on the class alone."""
+    """Frames that depend on side columns, in two parts: shared by all classes, and per class."""
 
-    shared: ConditionalFrame  # of all classes
-    own: tuple[ConditionalFrame | None, ...]  # per class what it adds, inside the shared frame
-    typical: AffineMap  # the mean of the shared frames, for a base that does not follow them
-    in_clear: bool = False  # whether the side columns travel, so that a base may follow them
-    choice: Any = None  # how smooth the shared frame is, of a fit; not stored
+    shared: ConditionalFrame  # shared by all classes
+    own: tuple[ConditionalFrame | None, ...]  # per class its addition within the shared frame
+    typical: AffineMap  # mean of the shared frames, for a base that ignores side columns
+    in_clear: bool = False  # whether side columns are sent, so that a base may depend on them
+    choice: Any = None  # the smoothness chosen in the fit; not stored
 
     def into(self, which: int) -> tuple[ConditionalFrame, ...]:
-        """Return the steps from readings of a class to standard values."""
+        """Return the steps from the readings of a class to standard values."""
         own = self.own[which]
         return (self.shared.turn(), *(() if own is None else (own.turn(),)))
 
@@ -43,24 +43,24 @@ class SideFrames(BriefRepr):
 class FittedLaws(BriefRepr):
     """The maps from each class to one common law.
 
-    frames : per class the affine map from the common law to its readings: mean and spread. All
-        matrices are symmetric and positive, or all are triangular in one order of the columns
-        with a positive diagonal. So everything between two frames is a frame.
+    frames : for each class the affine map from the common law to its readings: mean and spread. All
+        matrices are symmetric and positive definite, or all are triangular in one column order with
+        a positive diagonal. So every mixture of two frames is a frame.
     """
 
     shares: Floats  # (k,) shares of the classes, sum 1
     frames: tuple[AffineMap, ...]
     layers: tuple[
         tuple[KnotheRosenblatt, ...], ...
-    ]  # per class; they take what is left, in the frame, to the law
-    law: Floats  # (d, len(SCORES)) the value of the common law at each normal score, per column
-    coordinates: tuple[PieceCurve, ...]  # per column the curve to work in, e.g. a logarithm
-    epsilon: float | None = None  # of a map that 0.1.0 fitted to noisy counts; None of all others
-    side: SideFrames | None = None  # of a map that is conditional; it stands before the frames
-    choices: Any = None  # what the method chose, which fits to parts of the people take; not stored
+    ]  # per class, map the frame's residuals to the law
+    law: Floats  # (d, len(SCORES)) values of the common law at each normal score
+    coordinates: tuple[PieceCurve, ...]  # per column its coordinate curve, such as a logarithm
+    epsilon: float | None = None  # for maps that 0.1.0 fitted to noisy counts, else None
+    side: SideFrames | None = None  # conditional frames before the class frames, if any
+    choices: Any = None  # the method's choices, reused in fits to subsets; not stored
 
     def barycentre(self) -> AffineMap:
-        """Return the mean frame, each class weighing its share."""
+        """Return the mean frame, weighted by the shares of the classes."""
         weigh = self.shares
         return AffineMap(
             np.einsum("c,cij->ij", weigh, np.stack([frame.matrix for frame in self.frames])),
@@ -71,17 +71,17 @@ class FittedLaws(BriefRepr):
 @dataclass(frozen=True, eq=False)
 class ClassSample:
     X: Floats  # (n, d) readings, each on its column's lattice
-    c: NDArray[np.intp]  # (n,) classes, 0 to k - 1, each there
-    subjects: NDArray[np.intp]  # (n,) whose reading it is, 0 to the number of subjects - 1
+    c: NDArray[np.intp]  # (n,) classes, 0 to k - 1, all present
+    subjects: NDArray[np.intp]  # (n,) subject of each reading, 0 to the number of subjects - 1
     cells: Floats  # (d,) the width of each column's rounding cell
     beliefs: tuple[Floats, Floats] | None = None  # distinct p(c | s), (g, k), and p(s), (g,)
-    side: tuple[SideColumn, ...] = ()  # the side columns, and where the readings lie on them
+    side: tuple[SideColumn, ...] = ()  # the side columns; `levels` are those of the readings
     levels: SideLevels | None = None
-    lift: RelationLift | None = None  # that these are the base columns of
+    lift: RelationLift | None = None  # the relations, if these are base columns
 
     @property
     def shares(self) -> Floats:
-        """The share of each class: sum of p(s) p(c | s)."""
+        """The share of each class: the sum of p(s) p(c | s)."""
         if self.beliefs is not None:
             rows, chances = self.beliefs
             return np.asarray(chances @ rows)
@@ -92,7 +92,7 @@ class ClassSample:
         return [self.X[self.c == k] for k in range(self.c.max() + 1)]
 
     def add_dither(self, random_state: RandomState) -> ClassSample:
-        """Return the sample as it is sent: spread within the rounding cells."""
+        """Return the sample with dither as in messages: spread within the rounding cells."""
         (rng,) = streams(random_state, "dither of the fit")
         X = self.X + rng.uniform(-0.5, 0.5, self.X.shape) * self.cells
         for place, j in enumerate(self.lift.base if self.lift else ()):
@@ -101,10 +101,15 @@ class ClassSample:
 
 
 class MapMethod(Protocol):
-    """Learn the law of each class from readings."""
+    """A method that learns the law of each class from readings."""
 
     def fit(self, sample: ClassSample, random_state: RandomState, /) -> FittedLaws:
-        """Fit, or raise a RequestError if the method does not fit the readings."""
+        """Fit the laws of the classes.
+
+        Raises
+        ------
+        RequestError : the method is not suitable for the readings.
+        """
 
 
 def refuse_below(sample: ClassSample, low: float, method: str) -> None:

@@ -1,4 +1,4 @@
-"""Fitted maps in the kit's form: plain arrays, which give codecs of any strength."""
+"""Fitted maps in the kit's form: plain arrays that give codecs of any strength."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TEXT = "text"
 
 @dataclass(frozen=True, eq=False)
 class StoredMap(BriefRepr):
-    """A fitted map made of its parts: another strength or base needs no new fit."""
+    """A fitted map in its parts. Another strength or base needs no new fit."""
 
     shows = (
         "base",
@@ -44,19 +44,19 @@ class StoredMap(BriefRepr):
     )
 
     classes_: NDArray[Any]  # (k,) sorted
-    columns: tuple[Scale, ...]  # per column its lattice or assignment
-    fitted_: FittedLaws | None  # of the numeric columns; None where there are none
-    side: tuple[SideColumn, ...] = ()  # the side columns that the map depends on
+    columns: tuple[Scale, ...]  # for each column its lattice or assignment
+    fitted_: FittedLaws | None  # of the numeric columns, or None without numeric columns
+    side: tuple[SideColumn, ...] = ()  # side columns that the map depends on
     base: str = "normal"
     strength: float = 1.0
-    lift: RelationLift | None = None  # the relations among the numeric columns
+    lift: RelationLift | None = None  # relations among the numeric columns
 
     def at(self, base: str, strength: float) -> StoredMap:
         return replace(self, base=base, strength=strength)
 
     @cached_property
     def codec_(self) -> Codec:
-        """All that encoding and decoding needs."""
+        """The codec at the map's base and strength."""
         return self.codec(base=self.base, strength=self.strength)
 
     def codec(
@@ -79,7 +79,7 @@ class StoredMap(BriefRepr):
 
     @property
     def spans(self) -> tuple[bool, ...]:
-        """Per column whether it holds numbers."""
+        """Whether each column is numeric."""
         return tuple(isinstance(column, ValueLattice) for column in self.columns)
 
     def to_arrays(self) -> Arrays:
@@ -90,7 +90,12 @@ class StoredMap(BriefRepr):
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> StoredMap:
-        """Rebuild a map, or raise a RequestError if it is none of ours."""
+        """Rebuild a map from plain arrays.
+
+        Raises
+        ------
+        RequestError : the arrays are not a map of voile.
+        """
         codec = Codec.from_arrays(arrays)
         fitted = _fitted_of(arrays) if "fitted.shares" in arrays else None
         return cls(codec.classes, codec.columns, fitted, codec.side, lift=codec.lift)
@@ -165,7 +170,10 @@ def _fitted_of(arrays: Mapping[str, NDArray[Any]]) -> FittedLaws:
 
 
 def mark_of(codec: Codec) -> str:
-    """Return a name of a codec: each codec decodes only messages of its own name."""
+    """Return an identifier of a codec, 16 hexadecimal digits.
+
+    A codec only decodes messages that carry its own identifier.
+    """
     digest, arrays = sha256(), codec.to_arrays()
     for key in sorted(arrays):
         array = arrays[key]
@@ -176,7 +184,7 @@ def mark_of(codec: Codec) -> str:
 
 
 def to_table(maps: Mapping[str, Arrays]) -> pa.Table:
-    """Lay arrays out as rows: the map, the array, its type, shape, and numbers or texts."""
+    """Return arrays as table rows: map, array, type, shape, and numbers or texts."""
     rows = [(name, key, array) for name, arrays in maps.items() for key, array in arrays.items()]
     texts = [array.ravel().tolist() if array.dtype.kind == "U" else None for *_, array in rows]
     kinds = [TEXT if array.dtype.kind == "U" else _plain(array).dtype.str for *_, array in rows]
@@ -208,7 +216,7 @@ def from_table(table: pa.Table) -> dict[str, Arrays]:
 
 
 def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Return little-endian numbers, eight bytes each."""
+    """Return the array as little-endian numbers of eight bytes."""
     return np.ascontiguousarray(array, dtype="<f8" if array.dtype.kind == "f" else "<i8")
 
 

@@ -1,1 +1,1 @@
-"""From a source with roles to readings, their classes and whose they are."""
+"""From a source with roles to readings, their classes and their subjects."""

@@ -1,4 +1,4 @@
-"""Turn the cells of a reading column into numbers or nominal values, and check them."""
+"""Convert the cells of a reading column to numbers or nominal values, and check them."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ from voile.data.roles import Roles
 from voile.signals.model.codec.limits import ReadingLimits
 from voile.signals.model.codec.nominal import NOMINAL
 
-LARGEST = 2.0**52  # beyond any reading on its lattice
+LARGEST = 2.0**52  # larger than any reading on its lattice
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 COMMA = r"^\s*[+-]?\d+,\d+\s*$"
 INFINITE = r"^(?i)\s*[+-]?(inf|infinity|nan)\s*$"
 
 
 class ReadingSettings(BaseModel):
-    """The settings of a column of readings in a roles file, besides its role.
+    """The settings of a reading column in a roles file, in addition to its role.
 
-    resolution : the width of the cell that readings were rounded to; None: found.
+    resolution : width of the cells to which readings were rounded, > 0. None: estimated from the
+        data.
     nominal : whether its values are names without an order.
-    ordinal : its values in their order, where they are names; they travel as 0, 1, 2, ...
-    invariant : whether it never changes within a subject, as height does.
-    bounds : the least and largest reading there can be; the recipient sets aside readings outside.
+    ordinal : its values in order, if they are ordered names. They are sent as 0, 1, 2, ...
+    invariant : whether it never changes within a subject, like height.
+    bounds : smallest and largest possible reading. The recipient rejects readings outside.
     relation : a formula of other readings and known columns that determines it, up to rounding.
     """
 
@@ -59,10 +60,11 @@ class ReadingSettings(BaseModel):
 
 
 class SideSettings(BaseModel):
-    """The settings of a known column in a roles file, besides its role.
+    """The settings of a known column in a roles file, in addition to its role.
 
-    sent : whether it travels with each message, in the clear; else the recipient has it already.
-    resolution, nominal : as of readings.
+    sent : whether it is sent in the clear with each message. Otherwise the recipient already has
+        it.
+    resolution, nominal : as for readings.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -80,9 +82,9 @@ class SideSettings(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class ReadingCellValues:
-    values: NDArray[Any]  # (n,) float64, NaN where there is none; of nominal columns text
-    missing: NDArray[np.bool_]  # (n,) bool: null, not a number, or infinite
-    strange: NDArray[np.bool_]  # (n,) bool: what the column cannot hold, such as text among numbers
+    values: NDArray[Any]  # (n,) float64, NaN where missing; text for nominal columns
+    missing: NDArray[np.bool_]  # (n,) bool: null, NaN or infinite
+    strange: NDArray[np.bool_]  # (n,) bool: invalid in this column, such as text among numbers
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,10 @@ class KnownColumn:
 
     @classmethod
     def all_of(cls, roles: Roles) -> tuple[KnownColumn, ...]:
-        """List them by name: maps count them, and roles have no order once they are stored."""
+        """Return the known columns sorted by name.
+
+        Maps number these columns, and stored roles have no order.
+        """
         names = sorted(roles.of("known"))
         return tuple(cls(name, _read_settings(SideSettings, roles, name)) for name in names)
 
@@ -107,7 +112,7 @@ class KnownColumn:
         return "no text" if self.settings.nominal else "no number"
 
     def cells(self, column: pa.Array) -> ReadingCellValues:
-        """Read cells; a missing one is None among the values."""
+        """Read cells. Missing and invalid cells become None."""
         read = _names(column) if self.settings.nominal else _numbers(column)
         values = read.values.astype(object)
         values[read.missing | read.strange] = None
@@ -116,7 +121,7 @@ class KnownColumn:
 
 @dataclass(frozen=True)
 class ReadingColumn:
-    """A column of readings, and the form of its cells."""
+    """A column of readings and the form of its cells."""
 
     column: str
     settings: ReadingSettings
@@ -154,9 +159,9 @@ class ReadingColumn:
         return ReadingLimits(self.column, self.settings.ordinal or (), self.settings.bounds)
 
     def is_outside(self, values: NDArray[Any], type_: pa.DataType) -> NDArray[np.bool_]:
-        """Return for each decoded value, (n,), whether it is impossible in a column of this type.
+        """Return whether each decoded value, (n,), is impossible in a column of this type.
 
-        Nominal values are always possible: they decode to one another.
+        Nominal values are always possible, since they decode to one another.
         """
         if self.settings.nominal:
             return np.zeros(len(values), dtype=np.bool_)
@@ -167,7 +172,7 @@ class ReadingColumn:
     def restore_type(
         self, values: NDArray[Any], blank: NDArray[np.bool_], type_: pa.DataType
     ) -> Any:
-        """Return decoded values, none outside, as the source's type; text becomes numbers."""
+        """Return decoded values in the source's type. None of them may be outside its range."""
         if self.settings.nominal:
             return pa.array(values.astype(str), mask=blank).cast(type_)
         if self.settings.ordinal is not None:
@@ -177,7 +182,7 @@ class ReadingColumn:
         return pa.array(values.astype(np.float64), mask=blank).cast(type_)
 
     def decoded_type(self, type_: pa.DataType) -> pa.DataType:
-        """Return the type of decoded readings: the source's, or numbers if the source has text."""
+        """Return the type of decoded readings: the source's type, or float64 for text numbers."""
         named = self.settings.nominal or self.settings.ordinal is not None
         if _is_text(type_):
             return pa.string() if named else pa.float64()
@@ -271,11 +276,11 @@ def _numbers(column: pa.Array) -> ReadingCellValues:
     values = np.array(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
     missing = ~np.isfinite(values) & ~strange
     values[missing] = np.nan
-    return ReadingCellValues(values + 0.0, missing, strange)  # -0.0 becomes 0.0
+    return ReadingCellValues(values + 0.0, missing, strange)  # converts -0.0 to 0.0
 
 
 def _ends(type_: pa.DataType) -> tuple[float, float]:
-    """Return the least and the largest number of a lattice that a column of this type holds."""
+    """Return the smallest and largest lattice number that a column of this type can store."""
     low, high = -LARGEST, LARGEST
     if pa.types.is_integer(type_):
         held = np.iinfo(type_.to_pandas_dtype())

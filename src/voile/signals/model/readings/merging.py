@@ -1,4 +1,4 @@
-"""Merge classes that are too small to be hidden into one."""
+"""Merge classes that are too small to hide their members."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voile.data.roles import Roles
 
 
 class PrivateSettings(BaseModel):
-    """The settings of the column of classes in a roles file, besides its role."""
+    """The settings of the class column in a roles file, in addition to its role."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -23,7 +23,12 @@ class PrivateSettings(BaseModel):
 
     @classmethod
     def of(cls, roles: Roles, column: str) -> PrivateSettings:
-        """Read them, or raise a RequestError: of another kind, or a class in two others."""
+        """Read the settings of the class column.
+
+        Raises
+        ------
+        RequestError : the settings have another form, or a class is merged into two others.
+        """
         try:
             found = cls.model_validate(roles.settings_of(column))
         except ValidationError:

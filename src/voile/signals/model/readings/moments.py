@@ -1,4 +1,4 @@
-"""The order of time by the meaning of its column: the same for fit and for send."""
+"""The order and unit of times, with the same meaning for `fit` and `send`."""
 
 from __future__ import annotations
 
@@ -21,21 +21,20 @@ DATES = tuple(pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (Non
 
 
 LATEST = 2.0**53  # ticks
-PER_NUMBER = 1000  # ticks of a unit, where times are numbers; of dates a tick is a second
+PER_NUMBER = 1000  # ticks per unit if times are numbers; for dates a tick is a second
 DAY = 86_400
 UNITS: tuple[int, ...] = (7 * DAY, DAY, 3600, 60, 1)  # seconds
-FINEST = 100  # units, at most, in the middle gap between two readings of a subject
+FINEST = 100  # maximum units in the median gap between two readings of a subject
 
 
 def rank_moments(
     times: Sequence[pa.Array], column: str, rows: NDArray[np.int64] | None = None
 ) -> NDArray[np.intp]:
-    """Return each moment's place among all, from 1 up; equal moments share theirs.
+    """Return the dense rank of each time, from 1. Equal times have the same rank.
 
-    rows : (n,) their places in the source, from 0, for the text of an error.
-
-    Text is read as numbers if it contains nothing else, and otherwise as ISO dates or times,
-    all with a time zone or none.
+    Text is read as numbers if all of it is numeric. Otherwise it is read as ISO dates or times, all
+    with a time zone or all without. `rows`, (n,), are row numbers in the source from 0, for the
+    text of an error.
 
     >>> rank_moments([pa.array(["10", "9", "9.5"])], "day").tolist()
     [3, 1, 2]
@@ -50,31 +49,31 @@ def rank_moments(
 
 
 class ReadingTicks(NamedTuple):
-    """The moments of readings."""
+    """The times of readings, in ticks."""
 
     values: NDArray[np.int64]  # (n,)
-    per: int  # ticks in a day, where they are dates or times; else in 1 of the column's numbers
+    per: int  # ticks per day for dates or times, else per 1 of the column's numbers
 
 
 @dataclass(frozen=True)
 class TimeUnit:
-    """The unit of time of a map."""
+    """The unit of time of a map, in ticks."""
 
     ticks: int
-    per: int  # as in `ReadingTicks`
+    per: int  # see `ReadingTicks`
 
     @property
     def is_of_dates(self) -> bool:
-        """Whether a tick is a second; else it is a part of a column's numbers."""
+        """Whether a tick is a second. Otherwise it is a fraction of the column's unit."""
         return self.per == DAY
 
     def count(self, times: Sequence[pa.Array], column: str) -> NDArray[np.int64]:
-        """Return moments in this unit.
+        """Return times in this unit.
 
         Raises
         ------
-        RequestError : as `rank_moments`; dates although the map has numbers, or numbers although it
-            has dates.
+        RequestError : as for `rank_moments`; or times are dates but the map has numbers, or the
+            reverse.
         """
         found = count_ticks(times, column)
         if found.per != self.per:
@@ -87,12 +86,12 @@ class TimeUnit:
         return self.of(found.values)
 
     def of(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the moments of ticks in this unit."""
+        """Convert ticks to this unit, rounded down."""
         return ticks // self.ticks
 
 
 def count_ticks(times: Sequence[pa.Array], column: str) -> ReadingTicks:
-    """Return moments in ticks: seconds of dates and times, thousandths of numbers.
+    """Return times in ticks: seconds for dates and times, thousandths for numbers.
 
     >>> count_ticks([pa.array(["2026-03-10", "2026-03-09"])], "day").values.tolist()
     [1773100800, 1773014400]
@@ -105,7 +104,7 @@ def count_ticks(times: Sequence[pa.Array], column: str) -> ReadingTicks:
         if not (np.abs(values) <= LATEST).all():
             raise RequestError("a time is out of range", where=f"column {column}", instead=REMEDY)
         return ReadingTicks(np.rint(values).astype(np.int64), PER_NUMBER)
-    if of.is_time(moments.type):  # of day
+    if of.is_time(moments.type):  # time of day
         moments = moments.cast(pa.time64("ns")).cast(pa.int64())
         return ReadingTicks(np.asarray(moments.to_numpy(), dtype=np.int64) // 10**9, DAY)
     kind = "timedelta64[s]" if of.is_duration(moments.type) else "datetime64[s]"
@@ -114,10 +113,11 @@ def count_ticks(times: Sequence[pa.Array], column: str) -> ReadingTicks:
 
 
 def unit_of(times: ReadingTicks, whose: NDArray[np.intp]) -> TimeUnit:
-    """Return the unit of time in which readings of a subject follow each other.
+    """Return the unit of time for the gaps between readings of a subject.
 
-    All gaps are whole units, or units are fine and handy ones: an hour where readings come daily,
-    to the second.
+    The unit is the common divisor of all gaps, if the median gap has at most `FINEST` such units.
+    Otherwise it is a convenient unit of at most a tenth of the median gap. For example, it is an
+    hour for daily readings with times to the second.
     """
     order = np.lexsort((times.values, whose))
     gaps = np.diff(times.values[order])[np.diff(whose[order]) == 0]
@@ -137,7 +137,7 @@ def order_rows(
     moments: NDArray[np.intp],
     number: NDArray[np.int64],
 ) -> NDArray[np.intp]:
-    """Order rows by subject and time, those of one moment by their values, then by number."""
+    """Sort rows by subject and time. Ties are sorted by values, then by number."""
     held = [np.unique(column, return_inverse=True)[1] for column in table.T]
     return np.lexsort((number, *held[::-1], moments, whose))
 
@@ -145,7 +145,7 @@ def order_rows(
 def _whole(
     times: Sequence[pa.Array], column: str, rows: NDArray[np.int64] | None = None
 ) -> pa.Array:
-    """Return all moments, or refuse where one is missing."""
+    """Return all times as one array, or refuse a missing time."""
 
     def where(row: int) -> str:
         return f"column {column}" if rows is None else f"row {rows[row] + 1:,}, column {column}"
@@ -162,7 +162,7 @@ def _whole(
 
 
 def _convert_moments(moments: pa.Array, where: Callable[[int], str]) -> pa.Array:
-    """Return moments as a type whose order is that of time."""
+    """Convert times to a type that sorts in the order of time."""
     of = pa.types
     if of.is_dictionary(moments.type):
         moments = moments.cast(moments.type.value_type)
@@ -198,7 +198,7 @@ def _cast(text: pa.Array, type_: pa.DataType) -> pa.Array | None:
 
 
 def _first_odd(text: pa.Array) -> int:
-    """Return the place of the first value that cannot be read as those before it."""
+    """Return the index of the first value that cannot be read like the values before it."""
     found = 0
     for type_ in (*NUMBERS, *DATES):
         lengths = range(1, len(text) + 1)

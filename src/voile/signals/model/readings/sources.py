@@ -1,4 +1,4 @@
-"""Turn a source with roles into readings, their classes and their subjects."""
+"""Convert a source with roles to readings, their classes and their subjects."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from voile.signals.model.readings.merging import PrivateSettings
 from voile.signals.model.readings.moments import ReadingTicks, count_ticks, order_rows, rank_moments
 
 UNTREATED = ("quasi", "items", "weight")
-FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for each, no class
+FEW_EACH = 2  # average subjects per class, below which the column is not a class
 
 
 @dataclass(frozen=True, eq=False)
 class SourceReadings(BriefRepr):
-    """Readings in an order that does not depend on the source's."""
+    """Readings in an order that does not depend on the order of the source."""
 
-    table: NDArray[Any]  # (n, d) float64; objects where a column is nominal
-    labels: NDArray[np.str_]  # (n,) text, the classes
-    whose: NDArray[np.intp]  # (n,) numbers of subjects, each one's in order of time
-    moments: NDArray[np.intp]  # (n,) where each stands in time, 0 where no column says so
-    number: NDArray[np.int64]  # (n,) each row's place in the source, from 0
-    names: NDArray[np.str_]  # of the subjects, by their numbers
-    left_out: int  # rows without a class, a subject or a whole reading
+    table: NDArray[Any]  # (n, d) float64, or objects if a column is nominal
+    labels: NDArray[np.str_]  # (n,) classes as text
+    whose: NDArray[np.intp]  # (n,) subject numbers; each subject's rows are in order of time
+    moments: NDArray[np.intp]  # (n,) ranks in time, 0 without a time column
+    number: NDArray[np.int64]  # (n,) row numbers in the source, from 0
+    names: NDArray[np.str_]  # names of the subjects, by their numbers
+    left_out: int  # rows without a class, a subject or a complete reading
     known: NDArray[np.object_]  # (n, q) side columns, None where missing
-    times: ReadingTicks | None = None  # when each was, where a column says so
+    times: ReadingTicks | None = None  # times of the readings, if there is a time column
 
     def take(self, rows: NDArray[Any]) -> SourceReadings:
         names = ("table", "labels", "whose", "moments", "number", "known")
@@ -53,47 +53,47 @@ class SourceReadings(BriefRepr):
 
     @property
     def beside(self) -> NDArray[np.object_] | None:
-        """The side columns, None where there are none."""
+        """The side columns, or None if there are none."""
         return self.known if self.known.shape[1] else None
 
     def one_each(self, rng: np.random.Generator) -> NDArray[np.intp]:
-        """Draw one row of each subject."""
+        """Draw one random row of each subject."""
         order = rng.permutation(len(self.whose))
         return np.sort(order[np.unique(self.whose[order], return_index=True)[1]])
 
 
 @dataclass(frozen=True, eq=False)
 class BatchReadings(BriefRepr):
-    """The content of a batch, row by row."""
+    """The readings, classes and subjects of a batch, row by row."""
 
     cells: tuple[ReadingCellValues, ...]
     labels: NDArray[np.object_]
     subjects: NDArray[np.object_]
-    sides: tuple[ReadingCellValues, ...] = ()  # of columns that the adversary is taken to know
+    sides: tuple[ReadingCellValues, ...] = ()  # known columns of the adversary
 
     @property
     def missing(self) -> NDArray[np.bool_]:
-        """The rows that lack a reading."""
+        """Whether each row lacks a reading."""
         return np.asarray(np.any([one.missing for one in self.cells], axis=0))
 
     @property
     def strange(self) -> NDArray[np.bool_]:
-        """The rows with a cell that its column cannot hold."""
+        """Whether each row has a cell that is invalid in its column."""
         return np.asarray(np.any([one.strange for one in (*self.cells, *self.sides)], axis=0))
 
     @property
     def nameless(self) -> NDArray[np.bool_]:
-        """The rows without a class or a subject."""
+        """Whether each row lacks a class or a subject."""
         return nothing(self.labels) | nothing(self.subjects)
 
     @property
     def good(self) -> NDArray[np.bool_]:
-        """The rows with a class, a subject and every reading."""
+        """Whether each row has a class, a subject and every reading."""
         return ~(self.missing | self.strange | self.nameless)
 
     @property
     def some(self) -> NDArray[np.bool_]:
-        """The rows with a class, a subject and some reading."""
+        """Whether each row has a class, a subject and at least one reading."""
         every = np.all([one.missing for one in self.cells], axis=0)
         return np.asarray(~(every | self.strange | self.nameless))
 
@@ -101,7 +101,7 @@ class BatchReadings(BriefRepr):
         return np.stack([one.values[rows] for one in self.cells], axis=1)
 
     def side_values(self, rows: NDArray[Any]) -> NDArray[np.object_]:
-        """Return the side columns of rows, (n, q)."""
+        """Return the side columns of rows as an array (n, q)."""
         found = np.empty((len(np.arange(len(self.labels))[rows]), len(self.sides)), dtype=object)
         for j, one in enumerate(self.sides):
             found[:, j] = one.values[rows]
@@ -112,10 +112,10 @@ class BatchReadings(BriefRepr):
 class SignalReader(BriefRepr):
     shows = ("columns",)
 
-    roles: Roles  # of every column
-    columns: tuple[str, ...]  # of readings, in the map's order
-    hold_out: HoldOut  # who is set aside
-    time: str | None = None  # the column that orders a subject's readings, where there is one
+    roles: Roles  # roles of all columns
+    columns: tuple[str, ...]  # columns of readings, in the map's order
+    hold_out: HoldOut  # the hold-out rule
+    time: str | None = None  # the column that orders a subject's readings, if any
 
     @cached_property
     def forms(self) -> tuple[ReadingColumn, ...]:
@@ -128,27 +128,27 @@ class SignalReader(BriefRepr):
 
     @property
     def in_clear(self) -> bool:
-        """Whether all of them travel with messages."""
+        """Whether all known columns are sent in the clear with messages."""
         return all(one.settings.sent for one in self.sides)
 
     @cached_property
     def private(self) -> str:
-        """The column of classes."""
+        """The name of the class column."""
         return self.roles.of("private")[0]
 
     @cached_property
     def merged_names(self) -> Mapping[str, str]:
-        """The name of each class that is merged with others."""
+        """The common name of each class that is merged with others."""
         return PrivateSettings.of(self.roles, self.private).names
 
     def classes(self, column: pa.Array) -> NDArray[np.object_]:
-        """Return a column of classes as text, merged ones by their common name."""
+        """Return a class column as text, with merged classes under their common name."""
         labels = classes_of(column, self.private)
         named = [self.merged_names.get(one, one) for one in labels] if self.merged_names else labels
         return np.array(named, dtype=object)
 
     def name_place(self, error: RequestError, rows: SourceReadings) -> RequestError:
-        """Give the error its place in the source: the library counts columns, and rows in order."""
+        """Return the error with its place in the source, given as column names and row numbers."""
         if not isinstance(error.where, ReadingPlace):
             return error
         names = (*self.columns, *(one.column for one in self.sides))
@@ -157,23 +157,23 @@ class SignalReader(BriefRepr):
 
     @property
     def subject(self) -> str:
-        """The column of subjects."""
-        assert self.roles.subject is not None  # `check` saw to it
+        """The name of the subject column."""
+        assert self.roles.subject is not None  # ensured by `check`
         return self.roles.subject
 
     @property
     def resolutions(self) -> list[float | str | None]:
-        """The resolution of each column, as maps take it."""
+        """The resolution of each column, in the form that maps accept."""
         return [form.resolution for form in self.forms]
 
     @property
     def invariants(self) -> list[int]:
-        """The columns that never change within a subject."""
+        """The indices of the columns that never change within a subject."""
         return [j for j, form in enumerate(self.forms) if form.settings.invariant]
 
     @cached_property
     def relations(self) -> dict[int, str]:
-        """The declared relations by the place of a numeric column, as maps take them."""
+        """The declared relations by index of the numeric column, in the form that maps accept."""
         numeric = [one for one in self.forms if not one.settings.nominal]
         names = {one.column: f"x{place}" for place, one in enumerate(numeric)}
         names |= {
@@ -201,7 +201,7 @@ class SignalReader(BriefRepr):
         return found
 
     def check(self, source: Source) -> None:
-        """Refuse roles that do not fit the source, or this kind of data."""
+        """Refuse roles that do not fit the source or this kind of data."""
         self.roles.check(source.columns, "reading", "private", "known")
         if not self.forms:
             raise RequestError(
@@ -214,7 +214,7 @@ class SignalReader(BriefRepr):
                 instead="give it to the one column of classes that readings must not reveal",
             )
         PrivateSettings.of(self.roles, self.private)
-        _ = self.relations  # refuses those that are none
+        _ = self.relations  # refuses invalid relations
         if self.roles.subject is None:
             raise RequestError(
                 "the roles name no subject, by whom the recipient finds the class",
@@ -243,10 +243,11 @@ class SignalReader(BriefRepr):
     def read_rows(
         self, source: Source, *, strict: bool = True, partial: bool = False
     ) -> SourceReadings:
-        """Read all rows that have a class, a subject and every reading; `partial`: some reading.
+        """Read all rows that have a class, a subject and every reading.
 
-        If `strict`, skip rows of held-out people, and refuse a cell that its column cannot hold.
-        Order: by subject, time and readings, so that the source's order reveals nothing.
+        With `partial`, one reading is enough. With `strict`, skip rows of held-out people and
+        refuse an invalid cell. Rows are sorted by subject, time and readings, so that the source's
+        order reveals nothing.
         """
         seen, numbers, times, read = [], [], [], 0
         for batch, number in self._batches(source, strict=strict):
@@ -327,7 +328,7 @@ def _order_rows(
     *,
     left_out: int,
 ) -> SourceReadings:
-    """Order rows by subject, time and values, equal ones by their place in the source."""
+    """Sort rows by subject, time and values. Ties keep the order of the source."""
     names, whose = np.unique(subjects, return_inverse=True)
     order = order_rows(table, whose, moments, number)
     rows = SourceReadings(table, labels, whose, moments, number, names, left_out, known, ticks)
@@ -335,9 +336,9 @@ def _order_rows(
 
 
 def without_copies(rows: SourceReadings) -> SourceReadings:
-    """Return each subject's readings in their proportions, as few as there can be.
+    """Return the fewest readings of each subject that keep their relative frequencies.
 
-    A row written twice, or all rows of a subject written twice, count as written once.
+    If every row of a subject is written twice, each counts once.
     """
     texts = np.where(rows.known == None, "", rows.known).astype(str)  # noqa: E711
     every = (*rows.table.T, *texts.T)
@@ -350,7 +351,7 @@ def without_copies(rows: SourceReadings) -> SourceReadings:
     common = np.zeros(rows.whose.max() + 1, dtype=np.int64)
     np.gcd.at(common, owner, times)
     kept = times[kind] // common[rows.whose]
-    # number the copies of each kind of reading, in order, and keep the first few
+    # number the copies of each reading in order and keep the first ones
     order = np.argsort(kind, kind="stable")
     starts = np.cumsum(times) - times
     copy = np.empty(len(kind), dtype=np.int64)
@@ -359,7 +360,7 @@ def without_copies(rows: SourceReadings) -> SourceReadings:
 
 
 def check_classes(rows: SourceReadings, private: str) -> None:
-    """Refuse a single class, a class of one or two people, and a subject of two classes."""
+    """Refuse a single class, classes with too few people, and a subject with two classes."""
     _, first = np.unique(rows.whose, return_index=True)
     if len(first) < FEW_EACH * len(np.unique(rows.labels)):
         raise RequestError(
@@ -378,12 +379,12 @@ def check_classes(rows: SourceReadings, private: str) -> None:
 
 
 def nothing(values: NDArray[np.object_]) -> NDArray[np.bool_]:
-    """Return which texts are missing."""
+    """Return whether each text is missing."""
     return np.array([value is None for value in values], dtype=np.bool_)
 
 
 def classes_of(column: pa.Array, name: str) -> NDArray[np.object_]:
-    """Return classes as text: whole numbers are their digits, even if they came as floats."""
+    """Return classes as text. Whole numbers stored as floats become their digits."""
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
         try:
@@ -396,7 +397,7 @@ def classes_of(column: pa.Array, name: str) -> NDArray[np.object_]:
 
 
 def subjects_of(column: pa.Array) -> NDArray[np.object_]:
-    """Return subjects as text; a blank one is missing."""
+    """Return subjects as text, with blank text as missing."""
     text = column.cast(pa.string())
     blank = pc.equal(pc.utf8_trim_whitespace(text), "")
     return _text(pc.if_else(blank, None, text))

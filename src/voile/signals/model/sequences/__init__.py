@@ -1,4 +1,5 @@
-"""Many readings of one subject, which reveal no more than one: a map of their course.
+"""Sequences of readings of one subject, encoded so that they reveal no more than one reading.
 
-Each of the two ends, a `Session`, loads it with NumPy alone and needs plain Python from there on.
+Client and server each run a `Session`. Loading a map needs NumPy; each reading then needs only
+plain Python.
 """

@@ -1,8 +1,8 @@
-"""The course of one direction of a subject's scores, a reading at a time: plain Python.
+"""The course of one direction of a subject's scores, one reading at a time, in plain Python.
 
-A score is y_t = f_t b + e_t. The subject's coefficients b weigh functions of time f_t. Around
-them the score swings as an AR(1) process e_t. b is normal, and drifts. This is its Kalman filter.
-The score of a moment is known exactly, so that only b is in doubt.
+A score is y_t = f_t b + e_t. The subject's coefficients b weight functions of time f_t. The
+deviation e_t is an AR(1) process. b is normal and drifts. This module is the Kalman filter of the
+model. The score of each reading is known exactly, so only b is uncertain.
 """
 
 from __future__ import annotations
@@ -17,36 +17,37 @@ from voile.signals.model.sequences.messages import moment, numbers
 from voile.signals.model.sequences.written_out import Numbers, Row, steps
 
 CLEAR, GROSS = 3.0, 4.0
-"""In standard deviations: surprises up to the first are learnt whole, from the second on not.
+"""Limits in standard deviations: smaller surprises are learnt fully, larger ones not at all.
 
-A second surprise in a row is learnt: readings that stay at a new level are no spike.
+Surprises below the first limit are learnt fully, and those above the second are ignored. A second
+large surprise in a row is learnt, since readings that stay at a new level are not a spike.
 """
 
 
 class DirectionState(NamedTuple):
-    """The estimate of one direction of one subject's scores."""
+    """The estimated state of one direction of one subject's scores."""
 
-    coefficients: Numbers  # (K,) their mean
-    doubt: Numbers  # (K K,) their covariance, row after row
-    last: float  # the latest score, without what of it was gross
-    surprise: float  # how far it lay from its forecast, in standard deviations; 0 of the first
-    time: int  # when it was
-    since: int  # when the first was
+    coefficients: Numbers  # (K,) mean of the coefficients
+    doubt: Numbers  # (K K,) covariance of the coefficients, in row order
+    last: float  # the latest score, without its ignored part
+    surprise: float  # its distance from the forecast, in standard deviations; 0 for the first
+    time: int  # its time
+    since: int  # time of the first score
 
     def to_json(self) -> list[object]:
-        """Return plain data for `json`, the covariance as (K, K) rows."""
+        """Return plain data for `json`, with the covariance as (K, K) rows."""
         size = len(self.coefficients)
         rows = [self.doubt[at : at + size] for at in range(0, len(self.doubt), size)]
         return [self.coefficients, rows, *self[2:]]
 
 
 class ScoreForecast(NamedTuple):
-    """The law of a score to come: normal, of this mean and standard deviation."""
+    """The normal distribution of a future score: its mean and standard deviation."""
 
     mean: float
     spread: float
-    gain: Numbers  # (K,) its covariance with the coefficients
-    doubt: Numbers  # (K K,) of the coefficients, drift included
+    gain: Numbers  # (K,) covariance of the score and the coefficients
+    doubt: Numbers  # (K K,) covariance of the coefficients, including drift
 
 
 Forecasting: TypeAlias = Callable[..., ScoreForecast]
@@ -55,32 +56,33 @@ Learning: TypeAlias = Callable[["DirectionState | None", int, ScoreForecast, flo
 
 @dataclass(frozen=True)
 class DirectionLaw:
-    """The law of one direction, of one class."""
+    """The law of one direction in one class."""
 
-    mean: tuple[float, ...]  # (K,) of the coefficients
-    covariance: tuple[tuple[float, ...], ...]  # (K, K) of them among subjects
-    swing: float  # variance of the swings, above 0
-    kept: float  # the correlation of a swing with that one unit of time before, 0 to below 1
-    drift: float  # the share of the covariance by which coefficients move in a unit of time
+    mean: tuple[float, ...]  # (K,) mean of the coefficients
+    covariance: tuple[tuple[float, ...], ...]  # (K, K) their covariance among subjects
+    swing: float  # variance of the AR(1) deviation, above 0
+    kept: float  # autocorrelation of the deviation after one unit of time, in [0, 1)
+    drift: float  # share of the covariance by which coefficients drift per unit of time
 
     @cached_property
     def forecast(self) -> Forecasting:
-        """Return the law of a score, given functions of time now, and at the latest score.
+        """The function that returns the distribution of a score.
 
-        Return only its mean if there was a score before, and the reading lacks this one.
+        It takes the functions of time now and at the latest score. It returns only the mean if
+        there was a score before and the reading lacks this one.
         """
         found: Forecasting = self._compiled_functions["forecast"]
         return found
 
     @cached_property
     def learn(self) -> Learning:
-        """Return the estimate after a score."""
+        """The function that returns the state after a score."""
         found: Learning = self._compiled_functions["learn"]
         return found
 
     @cached_property
     def _compiled_functions(self) -> dict[str, Any]:
-        """Both functions, and their inputs."""
+        """The compiled functions and their inputs, by name."""
         made = {
             "mean": self.mean,
             "prior": _flatten_rows(self.covariance),
@@ -101,7 +103,12 @@ class DirectionLaw:
 
 
 def read_state(saved: object, size: int) -> DirectionState:
-    """Read the JSON data of a state with `size` coefficients, or raise a ValueError."""
+    """Read a state with `size` coefficients from JSON data.
+
+    Raises
+    ------
+    ValueError : the data is not a state of this size.
+    """
     parts = saved if isinstance(saved, list | tuple) else ()
     coefficients, doubt, *scores, time, since = parts
     means, rows = numbers(coefficients), tuple([numbers(row) for row in doubt])
@@ -119,7 +126,7 @@ def _flatten_rows(rows: Iterable[Row]) -> Numbers:
 
 
 def power(base: float, exponent: int) -> float:
-    """Return base^exponent, exponent >= 0, by products: no library function takes part.
+    """Return base^exponent, exponent >= 0, by repeated products without a library function.
 
     >>> power(0.5, 3), power(0.0, 0)
     (0.125, 1.0)
@@ -134,7 +141,7 @@ def power(base: float, exponent: int) -> float:
 
 
 def share_of(surprise: float) -> float:
-    """Return the share of a surprise that is learnt: 0 for a gross one, such as a spike.
+    """Return the share of a surprise that is learnt, between 0 for a spike and 1.
 
     >>> share_of(-2.9), share_of(3.5), share_of(4.0)
     (1.0, 0.5, 0.0)

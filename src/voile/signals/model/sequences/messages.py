@@ -1,4 +1,4 @@
-"""The messages between the two ends of a session: NumPy not needed."""
+"""The messages between client and server in a session, without NumPy."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from typing import Any, NamedTuple
 
 from voile.core.errors import RequestError
 
-LATEST = 1 << 53  # units of time: a float64 holds each
-LARGEST = 2.0**52  # of what is sent: beyond any reading on its lattice, below what overflows
+LATEST = 1 << 53  # units of time; exact in float64
+LARGEST = 2.0**52  # largest value sent: above any reading on its lattice, below overflow
 CHECK = re.compile(r"[0-9a-f]{16}|")
 
 
 class ReadingMessage(NamedTuple):
-    """One reading under way."""
+    """A message with one reading."""
 
-    session: str  # the session's name, public
-    number: int  # from 1 up, one a reading; the same again where a message is sent again
-    after: int  # how many acknowledged readings it stands on, below `number`
-    check: str  # the digest of the messages that carried these; see `chain`
-    values: tuple[float, ...]  # of the reading; invariants in front while `after` is 0
-    time: int | None = None  # when it was taken, in the map's units; None: the map counts readings
-    columns: tuple[int, ...] | None = None  # of the map, whose values these are; None: all
+    session: str  # the public name of the session
+    number: int  # number of the reading, from 1; unchanged when a message is sent again
+    after: int  # number of acknowledged readings it depends on, below `number`
+    check: str  # digest of their messages; see `chain`
+    values: tuple[float, ...]  # values of the reading; invariants come first while `after` is 0
+    time: int | None = None  # time in the map's units; None: the map counts readings
+    columns: tuple[int, ...] | None = None  # the map's columns with values; None: all
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data, whose JSON text keeps every float64 as it is."""
+        """Return plain data with JSON text that preserves every float64 exactly."""
         return {k: v for k, v in self._asdict().items() if v is not None}
 
     @property
     def moment(self) -> int:
-        """When the reading was taken; of counted ones, how many came before."""
+        """The time of the reading, or the number of earlier readings if the map counts them."""
         return self.number - 1 if self.time is None else self.time
 
     @classmethod
@@ -50,7 +50,7 @@ class ReadingMessage(NamedTuple):
 
 
 class MessageReceipt(NamedTuple):
-    """Confirm all messages up to `number`; `check` is their digest."""
+    """A receipt that confirms all messages up to `number`; `check` is their digest."""
 
     session: str
     number: int
@@ -68,21 +68,36 @@ class MessageReceipt(NamedTuple):
 
 
 def whole(value: object) -> int:
-    """Return a number of messages, or raise a ValueError."""
+    """Return the value if it is a valid count of messages.
+
+    Raises
+    ------
+    ValueError : the value is not a whole number from 0 to 2^63 - 1.
+    """
     if type(value) is not int or not 0 <= value < 1 << 63:
         raise ValueError("a number of messages is not a whole number")
     return value
 
 
 def moment(value: object) -> int:
-    """Return a time in units, or raise a ValueError."""
+    """Return the value if it is a valid time in units.
+
+    Raises
+    ------
+    ValueError : the value is not a whole number, or its absolute value is larger than `LATEST`.
+    """
     if type(value) is not int or not -LATEST <= value <= LATEST:
         raise ValueError("a time is not a whole number of units")
     return value
 
 
 def numbers(values: object) -> tuple[float, ...]:
-    """Return a list of finite numbers as floats, or raise a ValueError."""
+    """Return a list of finite numbers as floats.
+
+    Raises
+    ------
+    ValueError : the value is not a list of finite numbers.
+    """
     if not isinstance(values, list | tuple) or any(type(v) not in (int, float) for v in values):
         raise ValueError("this is not a list of numbers")
     if not is_sound(values, sys.float_info.max):
@@ -109,10 +124,10 @@ def _check(value: object) -> str:
 
 
 def beginning(session: str, mark: str, proof: bytes = b"") -> str:
-    """Return the digest before the first message: of the session's name and the map's mark.
+    """Return the digest before the first message, from the session's name and the map's mark.
 
-    If the map uses side columns, it is a MAC under their proof. All later digests depend on it, so
-    no message of an end with other side columns is accepted.
+    If the map uses side columns, the digest is a MAC under their proof. All later digests depend on
+    it. So no message that was encoded with other side columns is accepted.
     """
     begun = f"{mark} {session}".encode()
     found = hmac.new(proof, begun, "sha256") if proof else sha256(begun)
@@ -120,9 +135,9 @@ def beginning(session: str, mark: str, proof: bytes = b"") -> str:
 
 
 def chain(check: str, message: ReadingMessage) -> str:
-    """Return the digest with one more message.
+    """Return the digest after one more message.
 
-    The digest uses the overheard message, never a reading: others could test guessed readings.
+    The digest uses the sent message, never a reading, since others could test guessed readings.
 
     >>> one, other = (ReadingMessage("a", 1, 0, "", values) for values in ((1.0,), (1.0, 2.0)))
     >>> chain("", one) == chain("", other)
@@ -135,7 +150,7 @@ def chain(check: str, message: ReadingMessage) -> str:
 
 
 def is_sound(values: Sequence[float], largest: float = LARGEST) -> bool:
-    """Return whether all are numbers, none infinite, and none is larger than `largest`."""
+    """Return whether all values are finite numbers with absolute values up to `largest`."""
     for value in values:  # noqa: SIM110 - a generator takes twice as long
         if not -largest <= value <= largest:
             return False

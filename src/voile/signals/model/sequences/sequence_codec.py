@@ -1,9 +1,9 @@
-"""The dependence between the readings of one subject, class by class: NumPy alone.
+"""The dependence between the readings of one subject, class by class, with NumPy only.
 
-The map of single readings takes each to d normal scores. The scores of one subject depend on each
-other: they have a constant level, a slope, a season, and swings that fade. Given the earlier ones,
-the next scores are normal, with a mean and a spread from a few numbers. Messages leave these out,
-and so contain only news for everyone who heard the others.
+The map of single readings maps each reading to d normal scores. The scores of one subject depend on
+each other: they have a constant level, a slope, a season and fading deviations. Given the earlier
+scores, the next ones are normal, with a mean and a spread computed from a few numbers. Messages
+remove this mean and spread. They are therefore independent for everyone who received the others.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ State: TypeAlias = Sequence[DirectionState | None]
 
 @dataclass(frozen=True, eq=False)
 class ClassDynamics:
-    """The course of one class's scores, turned into directions that do not depend on each other."""
+    """The course of one class's scores, rotated to independent directions."""
 
-    turn: Floats  # (m, m) a rotation of the m varying scores
-    mean: Floats  # (m, K) of each direction; see `DirectionLaw`
-    covariance: Floats  # (m, K, K) of the same, as all that follow
+    turn: Floats  # (m, m) rotation of the m varying scores
+    mean: Floats  # (m, K) mean of each direction; see `DirectionLaw`
+    covariance: Floats  # (m, K, K) see `DirectionLaw`, as for the fields below
     swing: Floats  # (m,)
     kept: Floats  # (m,)
     drift: Floats  # (m,)
@@ -65,13 +65,13 @@ class ClassDynamics:
 
     @classmethod
     def of(cls, turn: Floats, directions: Sequence[DirectionLaw]) -> ClassDynamics:
-        """Put the directions of a class together."""
+        """Combine a rotation and the laws of its directions."""
         names = ("mean", "covariance", "swing", "kept", "drift")
         return cls(turn, *(np.array([getattr(one, name) for one in directions]) for name in names))
 
     @cached_property
     def directions(self) -> tuple[DirectionLaw, ...]:
-        """The directions, one a varying score."""
+        """The laws of the directions, one for each varying score."""
         parts = (self.mean, self.covariance, self.swing, self.kept, self.drift)
         return tuple(
             DirectionLaw(tuple(mean), tuple(map(tuple, covariance)), swing, kept, drift)
@@ -82,25 +82,26 @@ class ClassDynamics:
 
     @cached_property
     def score_transform(self) -> Callable[[Row], Numbers]:
-        """The function from scores to the directions."""
+        """The function from scores to directions."""
         return partial(times(len(self.turn)), self.turn.ravel().tolist())
 
     @cached_property
     def back(self) -> Callable[[Row], Numbers]:
-        """The function from the directions back to scores."""
+        """The function from directions back to scores."""
         return partial(times(len(self.turn)), self.turn.T.ravel().tolist())
 
 
 @dataclass(frozen=True, eq=False)
 class SequencePart:
-    """Columns that a message may contain together, and the maps that make their rest normal.
+    """Columns that a message may contain together, and the maps that make their residuals normal.
 
-    sharpening : per class a triangular map of (forecast means of all varying columns, surprises of
-        the last reading of each, surprises of these columns). It makes the last ones normal, with
-        the same spread at every level and after every surprise.
+    sharpening : for each class a triangular map that makes the surprises of these columns normal,
+        with the same spread at every level and after every surprise. Its inputs are the forecast
+        means of all varying columns, the surprises of the last reading of each, and the surprises
+        of these columns.
     """
 
-    columns: tuple[int, ...]  # of those that vary, in order
+    columns: tuple[int, ...]  # indices among the varying columns, in order
     sharpening: tuple[KnotheRosenblatt, ...]
 
     def fits(self, m: int) -> bool:
@@ -110,19 +111,21 @@ class SequencePart:
 
 @dataclass(frozen=True, eq=False)
 class SequenceCodec:
-    """The map of a session, for both its ends.
+    """The map of a session, shared by client and server.
 
     Parameters
     ----------
-    codec : the map of single readings, of numbers alone, invariants first and derived columns
-        last: strength 1, to normal scores, those of the invariants by themselves.
-    order : (d,) the source's column in each place of the codec.
-    invariants : how many columns never change within a subject, d at most; sent once.
-    parts : the columns that a message may contain together, and the sharpening of their rest.
-        Whole readings have one part, of all varying columns. If readings lack columns, the steps
-        of `codec` take each column by itself, nothing is turned, and there are no invariants.
-    basis : the functions of time that scores follow, the same for every class.
-    timed : whether messages contain the times of readings; else readings are counted.
+    codec : the map of single readings to normal scores, at strength 1, with numeric columns only.
+        Invariants come first and derived columns last. The invariants are mapped by themselves.
+    order : (d,) the source's column at each position of the codec.
+    invariants : number of columns that never change within a subject, at most d; sent once.
+    dynamics : for each class the course of its scores.
+    parts : the columns that a message may contain together, and the maps of their residuals.
+        Complete readings have one part with all varying columns. If readings lack columns, the
+        steps of `codec` map each column by itself. Then there is no rotation, and there are no
+        invariants.
+    basis : the functions of time in scores, the same for every class.
+    timed : whether messages contain the times of readings. Otherwise readings are counted.
     """
 
     codec: Codec
@@ -173,7 +176,7 @@ class SequenceCodec:
 
     @cached_property
     def derived_count(self) -> int:
-        """How many columns are derived: they are sent by themselves, without a forecast."""
+        """The number of derived columns, which are sent by themselves without a forecast."""
         return len(self.codec.lift.derived_columns) if self.codec.lift else 0
 
     @cached_property
@@ -188,7 +191,7 @@ class SequenceCodec:
 
     @cached_property
     def places(self) -> tuple[int, ...]:
-        """The place in the codec of each column of the source."""
+        """The position in the codec of each source column."""
         return tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
 
     @cached_property
@@ -198,20 +201,20 @@ class SequenceCodec:
 
     @cached_property
     def cells(self) -> ReadingCells:
-        """The same lattices, a reading at a time."""
+        """The same lattices, for one reading at a time."""
         return ReadingCells(self.lattices)
 
     @cached_property
     def fillers(self) -> tuple[float, ...]:
-        """A value of each column's lattice, for readings that lack it."""
+        """A lattice value of each column, to fill missing columns."""
         return self.cells.values([0.0] * len(self.lattices))
 
     def law(self, which: int, known: Sequence[object] = ()) -> SequenceLaw:
-        """Return the law of a class's sequences, at one subject's side columns."""
+        """Return the law of a class's sequences for one subject's side columns."""
         found = self._singles[which].at(list(known) if known else None)
         if found is None:
             row = np.array([*known, None], dtype=object)[None, :-1]
-            self.codec.levels(row if known else None, 1)  # says what is wrong
+            self.codec.levels(row if known else None, 1)  # raises a specific error
             raise RequestError("a known column is none that a session takes", where="known")
         sharpening = self._sharpening[which]
         return SequenceLaw(
@@ -233,7 +236,7 @@ class SequenceCodec:
 
     @cached_property
     def mark(self) -> str:
-        """A name of this map; every map has a different one."""
+        """An identifier of this map, different for every map."""
         digest = sha256()
         arrays = self.to_arrays()
         for key in sorted(arrays):
@@ -242,14 +245,19 @@ class SequenceCodec:
         return digest.hexdigest()[:16]
 
     def which(self, label: object) -> int:
-        """Return the number of a class."""
+        """Return the number of a class.
+
+        Raises
+        ------
+        RequestError : the map has no such class.
+        """
         known = np.flatnonzero(self.codec.classes == label)
         if not len(known):
             raise RequestError("the map has not seen a class", where=CLASSES)
         return int(known[0])
 
     def to_arrays(self) -> Arrays:
-        """Return plain arrays, none of objects, for `numpy.savez`."""
+        """Return plain arrays without objects, for `numpy.savez`."""
         arrays = self.codec.to_arrays()
         arrays["sequence.order"] = np.array(self.order)
         arrays["sequence.invariants"] = np.array(self.invariants)
@@ -267,7 +275,13 @@ class SequenceCodec:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SequenceCodec:
-        """Rebuild from `to_arrays`, or raise a RequestError if it is none of ours."""
+        """Rebuild a sequence codec from the result of `to_arrays`.
+
+        Raises
+        ------
+        RequestError : the arrays are not a map of sequences, or are from an earlier version of
+            voile.
+        """
         codec = Codec.from_arrays(arrays)
         if "sequence.order" in arrays and "part.0.columns" not in arrays:
             raise RequestError("a map of sequences is of an earlier voile", instead="fit it again")
@@ -297,23 +311,23 @@ def _rebuilt(
 
 
 class ReadingOutlook(NamedTuple):
-    """The expectation of one reading: a forecast per direction, and sharpening's inputs."""
+    """The expectation of one reading: a forecast per direction and the inputs of sharpening."""
 
     laws: tuple[ScoreForecast, ...]
-    known: tuple[float, ...] | None  # None of a subject's first reading, if it is whole
-    columns: tuple[int, ...]  # that the reading holds, of those that vary
-    frames: tuple[float, ...] = ()  # what `known` makes of these columns: see `TriangularMap.given`
+    known: tuple[float, ...] | None  # None for a subject's first reading if it is complete
+    columns: tuple[int, ...]  # the varying columns that the reading contains
+    frames: tuple[float, ...] = ()  # result of `TriangularMap.given` for `known`
 
 
 @dataclass(frozen=True, eq=False)
 class SequenceLaw:
-    """Turn one class's sequences into new normal scores, and back, a reading at a time."""
+    """The map of one class's sequences to independent normal scores, and back."""
 
     path: ScalarStep
     dynamics: ClassDynamics
-    sharpening: Mapping[tuple[int, ...], TriangularMap]  # by the columns that a reading holds
+    sharpening: Mapping[tuple[int, ...], TriangularMap]  # by the columns that a reading contains
     basis: TimeBasis
-    remembers: bool = True  # whether what came before changes how a reading is sent
+    remembers: bool = True  # whether earlier readings change how a reading is sent
 
     def begin(self) -> State:
         return (None,) * len(self.dynamics.directions)
@@ -321,7 +335,7 @@ class SequenceLaw:
     def outlook(
         self, state: State, time: int, columns: tuple[int, ...] | None = None
     ) -> ReadingOutlook:
-        """Return the expectation of a reading, later than the state's; None: of all columns."""
+        """Return the expectation of a reading later than the state's. None means all columns."""
         held = columns or tuple(range(len(state)))
         laws = self.forecasts(state, time, held)
         if len(self.sharpening) == 1 and state[0] is None:
@@ -330,24 +344,24 @@ class SequenceLaw:
         return ReadingOutlook(laws, known, held, frames)
 
     def list_conditions(self, laws: Sequence[ScoreForecast], state: State) -> list[float]:
-        """Return the inputs of sharpening: forecasts, and each column's last surprise."""
+        """Return the inputs of sharpening: the forecast means and each column's last surprise."""
         return [law.mean for law in laws] + [one.surprise if one else 0.0 for one in state]
 
     def forecasts(self, state: State, time: int, held: Sequence[int]) -> tuple[ScoreForecast, ...]:
-        """Return the forecasts of all directions; for columns not in `held` only the means."""
+        """Return the forecasts of all directions. Columns not in `held` only get their means."""
         found, span = [], None
         for j, (each, one) in enumerate(zip(self.dynamics.directions, state, strict=True)):
             spans = (time, time) if one is None else one[-2:]
-            if span != spans:  # whole readings have one
+            if span != spans:  # complete readings have one span
                 span = last, since = spans
                 now, before = self.basis.at(time, since), self.basis.at(last, since)
             found.append(each.forecast(one, time, now, before, j in held))
         return tuple(found)
 
     def hide(self, outlook: ReadingOutlook, scores: Point) -> Point:
-        """Return the message of a reading's scores; scores of missing columns do not count.
+        """Return the message of a reading's scores. Scores of missing columns are ignored.
 
-        Scores of derived columns come last, and are sent as they are.
+        Scores of derived columns come last and are sent unchanged.
         """
         laws, known, columns, frames = outlook
         along, derived = self.dynamics.score_transform(scores[: len(laws)]), scores[len(laws) :]
@@ -357,7 +371,7 @@ class SequenceLaw:
         return [*self.sharpening[columns].forward(left, frames), *derived]
 
     def show(self, outlook: ReadingOutlook, sent: Point) -> Point:
-        """Return the scores of a message; for missing columns the forecasts."""
+        """Return the scores of a message. Missing columns get their forecasts."""
         laws, known, columns, frames = outlook
         own, derived = sent[: len(columns)], sent[len(columns) :]
         left = own if known is None else self.sharpening[columns].inverse(own, frames)
@@ -367,7 +381,7 @@ class SequenceLaw:
         return [*self.dynamics.back(along), *derived]
 
     def learn(self, state: State, time: int, outlook: ReadingOutlook, scores: Point) -> State:
-        """Return the state after a reading; `outlook` belongs to the state at that time."""
+        """Return the state after a reading. `outlook` must belong to the current state and time."""
         if not self.remembers:
             return state
         laws, _, columns, _ = outlook

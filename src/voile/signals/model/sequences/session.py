@@ -1,4 +1,4 @@
-"""`Session`: one subject's readings, from the device to the clinic, in step despite losses."""
+"""A `Session` sends one subject's readings from a device to the clinic, in step despite losses."""
 
 from __future__ import annotations
 
@@ -41,36 +41,40 @@ NOTHING_KNOWN = KnownColumns()
 
 
 class Session:
-    """Send one subject's readings, or receive them; one object at each end, made alike.
+    """One side of a session that sends or receives a subject's readings.
 
-    The sender calls `send` with a reading, and sends all `pending` messages, as often as needed. It
-    gives replies to `acknowledge`. The recipient gives each message to `receive`, and sends back
-    its `receipt`. A message depends only on acknowledged readings, and contains their number. So
-    messages may be lost, doubled or come in any order. Either end may be saved, stopped and loaded
-    again. A message without a certain decoding is refused, never decoded wrong.
+    Client and server each create one with the same arguments.
+
+    The sender calls `send` with a reading, and sends all `pending` messages as often as needed. It
+    passes replies to `acknowledge`. The recipient passes each message to `receive`, and returns its
+    `receipt`. A message depends only on acknowledged readings and contains their number. So
+    messages may be lost, repeated or reordered. Client and server may be saved, stopped and loaded
+    again. A message that cannot be decoded with certainty is refused, never decoded incorrectly.
 
     Parameters
     ----------
     codec : the map of sequences.
     c : the subject's class.
-    name : of this session, public, the same at both ends; another for each session of a map.
-    ahead : how many messages may be pending without a receipt, >= 1, the same at both ends. With
-        1, each is new to all who heard the others. With more, messages pending together do not
-        depend on each other, and reveal as much of the class as readings sent one by one.
-    secret : the device's secret for dither. An end that is restored from a backup, cloned or begun
-        again then encodes the same reading with the same bits, under the same map. None: dither
-        differs each time, and two messages of one reading begin to reveal the class.
-    known : the subject's side columns, with a proof, if the map uses any. They are fixed for
-        the session: a subject with a new age begins a new one. An end with other side columns
-        or another key is refused at the first message, never decoded wrong.
-    before : how many readings came through in sessions before this one; they number the dither.
-    protective : the dither's randomness; another than the system's in tests only.
+    name : public name of this session, the same at client and server. Each session of a map needs
+        another name.
+    ahead : maximum number of messages pending without a receipt, >= 1, the same at client and
+        server. With 1, each message is independent for everyone who received the others. With more,
+        messages pending together do not depend on each other. They reveal as much about the class
+        as readings sent one by one.
+    secret : the device's secret for dither. A device that was restored from a backup, cloned or
+        restarted then encodes the same reading with the same bits, under the same map. With None,
+        dither differs each time, and two messages of one reading begin to reveal the class.
+    known : the subject's side columns with a proof, if the map uses any. They are fixed for the
+        session: a subject with a new age begins a new session. If the recipient has other side
+        columns or another key, it refuses the first message.
+    before : number of acknowledged readings in earlier sessions; it is part of the dither's seed.
+    protective : source of randomness for the dither; replaced in tests only.
 
-    Save the sender's end before a message is sent, and the recipient's before its receipt is. An
-    end that was restored to an earlier state is detected by the digest, and refused. Then begin a
-    new session. A saved session contains readings: it is private.
+    Save the sender before a message is sent, and the recipient before its receipt is sent. The
+    digest detects a session that was restored to an earlier state, and its messages are refused.
+    Then begin a new session. A saved session contains readings, so it is private.
 
-    Cost: O(d^2 + d log g) a reading.
+    Cost: O(d^2 + d log g) per reading.
 
     Examples
     --------
@@ -115,24 +119,24 @@ class Session:
         self._names = tuple(f"column {j}" for j in codec.order)
         self._all = tuple(range(len(codec.order) - codec.invariants - codec.derived_count))
         check = beginning(name, codec.mark, known.proof)
-        # the bases that messages under way may stand on, the latest last
+        # states that pending messages may depend on, the latest last
         self._bases = [SharedState(0, check, (), None, self._law.begin())]
         self._latest: tuple[State, tuple[int, tuple[int, ...]], ReadingOutlook] | None = None
-        self._waiting: list[SequenceReading] = []  # the sender's: no messages yet
-        self._out: list[tuple[ReadingMessage, Values]] = []  # the sender's: not yet acknowledged
+        self._waiting: list[SequenceReading] = []  # sender: readings without a message
+        self._out: list[tuple[ReadingMessage, Values]] = []  # sender: unacknowledged messages
         self._early: dict[
             int, tuple[ReadingMessage, Values, Point]
-        ] = {}  # the recipient's: beyond a gap
+        ] = {}  # recipient: messages after a gap
 
     def send(self, x: Sequence[float | None], time: int | None = None) -> None:
-        """Take the next reading; it waits for its turn in `pending`.
+        """Add the next reading to the queue of `pending`.
 
         Parameters
         ----------
-        x : in the source's columns; None or NaN for missing columns, if the map has a part
-            for readings of the others alone.
-        time : when it was taken, in the map's units. None, or a time no later than the last: one
-            unit after the last. None if the map counts readings.
+        x : values in the source's columns. None or NaN for missing columns, if the map has a part
+            for readings without them.
+        time : time of the reading in the map's units. None, or a time that is not after the last
+            one, means one unit after the last. It must be None if the map counts readings.
         """
         if len(x) != len(self.codec.order):
             raise RequestError(f"a reading has {len(x)} columns, not {len(self.codec.order)}")
@@ -151,7 +155,7 @@ class Session:
         self._waiting.append(SequenceReading(self._later(time), values, columns))
 
     def _later(self, time: int | None) -> int | None:
-        """Return when a reading was taken: one unit after the one before it, at least."""
+        """Return the time of a reading, at least one unit after the reading before it."""
         if not self.codec.timed:
             if time is not None:
                 raise RequestError("the map counts readings, and takes no times", where="time")
@@ -167,9 +171,9 @@ class Session:
         return when
 
     def pending(self) -> tuple[ReadingMessage, ...]:
-        """Return the messages to send now, or again: those without a receipt, at most `ahead`.
+        """Return the messages to send now or again: at most `ahead` messages without a receipt.
 
-        The same bytes each time, so that repeating one reveals nothing.
+        The bytes are the same each time, so repeating a message reveals nothing.
         """
         while self._waiting and len(self._out) < self.ahead:
             reading = self._waiting.pop(0)
@@ -177,7 +181,7 @@ class Session:
         return tuple([message for message, _ in self._out])
 
     def acknowledge(self, receipt: MessageReceipt) -> None:
-        """Take a receipt; an old one changes nothing."""
+        """Process a receipt. An old receipt changes nothing."""
         base = self._bases[-1]
         if receipt.session != self.name:
             raise RequestError("a receipt is of another session")
@@ -200,13 +204,18 @@ class Session:
         return MessageReceipt(self.name, base.number + len(self._out), check)
 
     def differs(self, message: ReadingMessage) -> bool:
-        """Whether a message begins a session of other side columns, or of another key."""
+        """Return whether a message begins a session with other side columns or another key."""
         first = self._bases[0]
         begins = not (message.after or first.number)
         return bool(self.known.cells) and begins and message.check != first.check
 
     def receive(self, message: ReadingMessage) -> ReceivedReading | None:
-        """Return the reading in a message; None if it came before."""
+        """Return the reading in a message, or None if it arrived before.
+
+        Raises
+        ------
+        RequestError : the message belongs to another session, or cannot be decoded with certainty.
+        """
         if message.session != self.name:
             raise RequestError("a message is of another session")
         latest = self._bases[-1].number
@@ -256,12 +265,12 @@ class Session:
         return read
 
     def receipt(self) -> MessageReceipt:
-        """Return the receipt to send back: for all messages without a gap so far."""
+        """Return the receipt to send back. It confirms all messages before the first gap."""
         base = self._bases[-1]
         return MessageReceipt(self.name, base.number, base.check)
 
     def _first(self) -> Values:
-        """Return the invariants as far as they are known."""
+        """Return the invariants if they are known, else an empty tuple."""
         if self._bases[-1].fixed:
             return self._bases[-1].fixed
         out = [values for _, values in self._out]
@@ -281,7 +290,7 @@ class Session:
         scores = path.forward((*values[:k], *moved[k:]))
         sent = tuple(self._law.hide(outlook, scores[k:]))
         if not base.number:
-            # while the first is under way, the others repeat its invariants as they were sent
+            # later messages repeat the invariants as first sent, until one is acknowledged
             fixed = self._out[0][0].values[:k] if self._out else tuple(path.forward(moved)[:k])
             sent = (*fixed, *sent)
         sent = tuple([round(value / GRAIN) * GRAIN for value in sent])
@@ -299,7 +308,7 @@ class Session:
         return message
 
     def _outlook(self, base: SharedState, time: int, columns: tuple[int, ...]) -> ReadingOutlook:
-        """Return the expectation of a reading; encoding and learning share the same one."""
+        """Return the expectation of a reading, cached since encoding and learning both use it."""
         latest, given = self._latest, (time, columns)
         if latest is None or latest[0] is not base.state or latest[1] != given:
             self._latest = base.state, given, self._law.outlook(base.state, time, columns)
@@ -307,9 +316,9 @@ class Session:
         return latest[2]
 
     def _dither(self, outlook: ReadingOutlook, number: int, values: Values) -> ProtectiveRandom:
-        """Return the randomness of dither; with a secret, the same for the same reading.
+        """Return the randomness of the dither. With a secret, it is the same for the same reading.
 
-        It differs for another reading, and by another map: the two would cancel it.
+        It differs for another reading and for another map. Otherwise the same dither would cancel.
         """
         if self._secret is None:
             return self._protective
@@ -319,11 +328,11 @@ class Session:
 
     @property
     def acknowledged_count(self) -> int:
-        """How many readings came through, in this session and those before it."""
+        """The number of acknowledged readings in this session and earlier ones."""
         return self._before + self._bases[-1].number
 
     def _decode_point(self, base: SharedState, outlook: ReadingOutlook, sent: Values) -> Point:
-        """Return the decoded point, invariants first, within the rounding cells."""
+        """Return the decoded point within the rounding cells, invariants first."""
         k, path = self.codec.invariants, self._law.path
         if not k:
             return path.inverse(self._law.show(outlook, sent))
@@ -338,7 +347,7 @@ class Session:
     def _after(
         self, base: SharedState, message: ReadingMessage, values: Values, scores: Point
     ) -> SharedState:
-        """Return the shared state after one more reading; both ends know its last bit."""
+        """Return the shared state after one more reading, bit-identical at client and server."""
         k = self.codec.invariants
         columns = self._all if message.columns is None else message.columns
         when = message.moment
@@ -356,7 +365,7 @@ class Session:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data for `json`, without the map: private, since it contains readings."""
+        """Return plain data for `json`, without the map. It contains readings, so it is private."""
         return {
             "format": FORMAT,
             "mark": self.codec.mark,
@@ -375,7 +384,12 @@ class Session:
     def from_json(
         cls, codec: SequenceCodec, data: Mapping[str, Any], *, secret: Secret | None = None
     ) -> Session:
-        """Rebuild an end of a session with its map, or raise a RequestError if it is none."""
+        """Rebuild a session from its data and its map.
+
+        Raises
+        ------
+        RequestError : the data is not a session of this map and this version of voile.
+        """
         try:
             if data["format"] != FORMAT or data["mark"] != codec.mark:
                 raise RequestError("the session is of another map or version of voile")

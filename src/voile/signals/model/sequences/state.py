@@ -1,4 +1,4 @@
-"""The state of one end of a session: its pending readings, and the state that both ends share."""
+"""The state of a session: its pending readings, and the state that client and server share."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from voile.signals.model.sequences.messages import moment, numbers, whole
 from voile.signals.model.sequences.sequence_codec import SequenceCodec, State
 
 Values: TypeAlias = tuple[float, ...]
-Cell: TypeAlias = str | float | None  # of a side column
+Cell: TypeAlias = str | float | None  # value of a side column
 
 
 class ReceivedReading(NamedTuple):
-    number: int  # from 1 up
-    values: Values  # in the source's order; NaN of columns that the message does not hold
-    outside: bool = False  # whether it lies outside the map's range; only the clinic is to know
-    time: int | None = None  # when it was taken, in the map's units, where it has some
+    number: int  # from 1
+    values: Values  # in the source's order, NaN for columns that the message lacks
+    outside: bool = False  # whether it is outside the map's range; only for the clinic
+    time: int | None = None  # time in the map's units, if it has one
 
 
 class SequenceReading(NamedTuple):
     """A reading to send."""
 
     time: int | None
-    values: Values  # of all columns, whatever the reading lacks
-    columns: tuple[int, ...]  # that it holds, of those that vary
+    values: Values  # of all columns, with fillers for missing ones
+    columns: tuple[int, ...]  # the varying columns that it contains
 
 
 class SharedState(NamedTuple):
-    """The knowledge of both ends after the first `number` readings."""
+    """The state that client and server share after the first `number` readings."""
 
-    number: int  # how many have come
-    check: str  # the digest of their messages
+    number: int  # number of readings
+    check: str  # digest of their messages
     fixed: Values  # the subject's invariants; empty before the first reading
-    moment: int | None  # when the last of them was taken; None: there is none yet
-    state: State  # what is known of the scores to come
+    moment: int | None  # time of the last reading; None before the first
+    state: State  # estimates for the next scores
 
     def to_json(self) -> list[object]:
         state = [None if one is None else one.to_json() for one in self.state]
@@ -57,7 +57,12 @@ class SharedState(NamedTuple):
         last: object,
         state: Sequence[object],
     ) -> SharedState:
-        """Read it from JSON data, or raise a ValueError."""
+        """Read a shared state from JSON data.
+
+        Raises
+        ------
+        ValueError : the data does not fit the codec.
+        """
         held, k = numbers(fixed), codec.invariants
         if len(held) not in (0, k) or len(state) != len(codec.order) - k - codec.derived_count:
             raise ValueError("a base is of other columns")
@@ -70,14 +75,17 @@ class SharedState(NamedTuple):
 
 
 class KnownColumns(NamedTuple):
-    """One subject's side columns, and the proof that both ends have the same: see `known_proof`."""
+    """One subject's side columns, and the proof that client and server have the same ones.
+
+    See `known_proof`.
+    """
 
     cells: tuple[Cell, ...] = ()
     proof: bytes = b""
 
     @classmethod
     def of(cls, codec: SequenceCodec, cells: Sequence[Cell], key: bytes) -> KnownColumns:
-        """Prove side columns under a key that only both ends have; empty if there are none."""
+        """Return side columns with their proof under the shared key, or empty ones."""
         if not cells:
             return cls()
         return cls(tuple(cells), known_proof(key, codec.codec.side, cells))
@@ -91,14 +99,19 @@ class KnownColumns(NamedTuple):
 
 
 def _cell(value: object) -> Cell:
-    """Read a cell of a side column from JSON data, or raise a ValueError."""
+    """Read a cell of a side column from JSON data.
+
+    Raises
+    ------
+    ValueError : the value is neither a number nor text.
+    """
     if value is None or isinstance(value, str) or type(value) in (int, float):
         return value  # type: ignore[return-value]
     raise ValueError("a known column is neither a number nor text")
 
 
 def _is_of(one: DirectionState, when: int | None, partial: bool) -> bool:
-    """Return whether a score is of the last reading; an earlier one is fine if `partial`."""
+    """Return whether a score belongs to the last reading, or to an earlier one if `partial`."""
     return one.time == when or (partial and when is not None and one.time < when)
 
 
@@ -109,23 +122,28 @@ def point_of(codec: SequenceCodec, values: object) -> Values:
 
 
 def nearest_of(codec: SequenceCodec, point: Point) -> Values:
-    """Return the reading with cells that contain a point."""
+    """Return the reading with the cells that contain a point."""
     return codec.cells.values(codec.cells.rounded(point))
 
 
 def on_lattices(codec: SequenceCodec, given: Point, names: Sequence[str]) -> Values:
-    """Return a reading's values on the lattices, or raise a RequestError."""
+    """Return a reading's values on the lattices.
+
+    Raises
+    ------
+    RequestError : a value is missing, infinite or off its lattice.
+    """
     try:
         if codec.cells.on(found := codec.cells.rounded(given), given):
             return codec.cells.values(found)
-    except (ValueError, OverflowError):  # what is missing or infinite has no place
+    except (ValueError, OverflowError):  # missing and infinite values have no position
         pass
     parts = zip(codec.lattices, given, names, strict=True)
-    return tuple([on_lattice(lattice, v, name) for lattice, v, name in parts])  # says what is wrong
+    return tuple([on_lattice(lattice, v, name) for lattice, v, name in parts])  # raises an error
 
 
 def fill_point(codec: SequenceCodec, point: Point, columns: tuple[int, ...]) -> list[float]:
-    """Return a reading with a filler in each missing column: it does not count."""
+    """Return a reading with a filler in each missing column."""
     if len(columns) == len(point) - codec.invariants:
         return list(point)
     out = list(codec.fillers)

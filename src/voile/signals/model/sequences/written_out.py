@@ -1,8 +1,8 @@
-"""The course of a direction, and products with a matrix, written out: plain Python.
+"""Generated Python code for the course of a direction and for matrix products.
 
-A loop over coefficients costs Python several times as much as its products. So does a call for
-each part of a sum. The sums are written out once for each number of coefficients, in the loop's
-order, and so give the same bits on every machine.
+Python loops over coefficients cost several times as much as the products. So does a call for each
+part of a sum. The sums are written out once for each number of coefficients, in the loop's order,
+and so give the same bits on every machine.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any, TypeAlias
 Row: TypeAlias = Sequence[float]
 Numbers: TypeAlias = tuple[float, ...]
 
-LARGEST = 16  # coefficients: the text grows as their square
+LARGEST = 16  # coefficients; the code grows with their square
 
 
 @cache
 def times(size: int) -> Callable[[Row, Row], Numbers]:
-    """Return the product function of a matrix (K K,), row after row, and a vector (K,)."""
+    """Return the function that multiplies a matrix (K K,), in row order, by a vector (K,)."""
     made: dict[str, Any] = {}
     exec(product(size), made)
     found: Callable[[Row, Row], Numbers] = made["times"]
@@ -29,12 +29,12 @@ def times(size: int) -> Callable[[Row, Row], Numbers]:
 
 @cache
 def steps(size: int, *, drifts: bool) -> CodeType:
-    """Return the code of `forecast` and `learn` for a direction of 1 to `LARGEST` coefficients."""
+    """Return the code of `forecast` and `learn` for 1 to `LARGEST` coefficients."""
     return compile(text(size, drifts=drifts), "<a direction>", "exec")
 
 
 def product(size: int) -> str:
-    """Return the text of `times`.
+    """Return the source code of `times`.
 
     >>> print(product(2))
     def times(p, a):
@@ -48,10 +48,10 @@ def product(size: int) -> str:
 
 
 def text(size: int, *, drifts: bool) -> str:
-    """Return the text of `forecast` and `learn`, all but the law's numbers.
+    """Return the source code of `forecast` and `learn`, without the law's numbers.
 
     The coefficients have mean c and covariance p. The latest score is y. The forecast has mean m
-    and spread s. The surprise is u, with the learnt share h.
+    and spread s. The surprise is u, and its learnt share is h.
 
     >>> print(text(2, drifts=True))
     def forecast(state, time, a, b, held=True):
@@ -153,7 +153,7 @@ def _matrix(size: int, letter: str) -> list[str]:
 
 
 def _unpack_vectors(*vectors: Sequence[str]) -> list[str]:
-    """Return the lines that take vectors apart, each named by its letter."""
+    """Return the code lines that unpack vectors, each named by its letter."""
     return [f"    {_list_terms(one)} = {one[0][0]}" for one in vectors]
 
 
@@ -166,7 +166,7 @@ def _combine_vectors(a: Sequence[str], sign: str, b: Sequence[str], more: str = 
 
 
 def _products(p: Sequence[str], a: Sequence[str]) -> list[str]:
-    """Return the terms of a matrix times a vector."""
+    """Return the terms of a matrix-vector product."""
     return [_dot(p[i : i + len(a)], a) for i in range(0, len(p), len(a))]
 
 
