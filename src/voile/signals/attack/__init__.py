@@ -1,1 +1,1 @@
-"""The adversary of the signals wing, who has messages and some background knowledge."""
+"""Adversaries against signals, who have messages and some background knowledge."""

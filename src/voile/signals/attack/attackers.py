@@ -1,4 +1,4 @@
-"""Attackers who infer the class from messages: learners, and Bayes' rule with the map."""
+"""Attackers that infer the class from messages: learners, and Bayes' rule with the map's model."""
 
 from __future__ import annotations
 
@@ -16,44 +16,45 @@ from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.posterior import after
 from voile.signals.model.maps.fitted import FittedLaws
 
-MOST = 5_000  # readings that the support vectors learn from: their cost grows with the square
+MOST = 5_000  # readings for training support vectors, since their cost is quadratic
 RIGHT = "Compare with naming the commonest class, or the likeliest, of everyone."
 FOUND = "Share of this class's people whom the attacker assigns to it, all classes weighed alike."
 IDENTIFIED = "class identified"
-"""The evidence's name for how often an adversary is right."""
-DOUBT = 1e-4  # added to each chance, so that one wrong certainty does not decide the bits
+"""The name in the evidence for an adversary's rate of correct classes."""
+DOUBT = 1e-4  # added to each probability, so that one confident error does not dominate the bits
 
 
 @dataclass(frozen=True)
 class ClassAttacker:
-    """Store how well one attacker distinguishes the classes of people not learned from."""
+    """The accuracy with which one attacker classifies people outside its training set."""
 
-    name: str  # the kind of learner
-    accuracy: Rate  # of guesses that are right as often as possible
-    balanced: float  # mean recall, each class counting alike; chance is 1 / classes
-    low: float  # of its 95% interval
-    high: float  # of the same
-    recall: tuple[Rate, ...]  # per class, as for `balanced`
-    auc: tuple[float, ...]  # per class against the rest; chance is 1/2
-    bits: float  # H(C) less the log-loss; NaN for an attacker without chances
-    bits_low: float  # of its 95% interval
-    bits_high: float  # of the same
-    permuted: float = float("nan")  # 95th percentile of `balanced` where classes are permuted
+    name: str  # kind of learner
+    accuracy: Rate  # rate of correct guesses
+    balanced: float  # mean recall with equal weight per class; chance is 1 / classes
+    low: float  # lower end of its 95% interval
+    high: float  # upper end of its 95% interval
+    recall: tuple[Rate, ...]  # per class, from the guesses for `balanced`
+    auc: tuple[float, ...]  # per class against the other classes; chance is 1/2
+    bits: float  # H(C) minus the log-loss; NaN for an attacker without probabilities
+    bits_low: float  # lower end of its 95% interval
+    bits_high: float  # upper end of its 95% interval
+    permuted: float = float("nan")  # 95th percentile of `balanced` with permuted classes
 
     @property
     def is_blind(self) -> bool:
-        """Whether all classes look alike, so that the attacker gives everyone the same class.
+        """Whether the attacker assigns everyone to the same class.
 
-        The order of the classes decides which class that is. People's data have no influence.
+        The order of the classes then determines this class, and the data of people have no
+        influence.
         """
         return sorted(rate.value for rate in self.recall) == [0.0] * (len(self.recall) - 1) + [1.0]
 
     def findings(
         self, classes: Sequence[str], baselines: Sequence[Rate | None]
     ) -> tuple[Finding, ...]:
-        """Return how often the attacker is right, overall and for the people of each class.
+        """Return the attacker's success rates, overall and for the people of each class.
 
-        `baselines` are the same rates without messages, None where unknown.
+        `baselines` are the same rates without messages, or None where unknown.
         """
         rates = (self.accuracy, *(() if self.is_blind else self.recall))
         names = ("", *classes)[: len(rates)]
@@ -71,7 +72,7 @@ class ClassAttacker:
         )
 
     def note(self, before: str = "") -> Note:
-        """Sum up how well the attacker infers all classes, after a given sentence."""
+        """Return a note that summarizes the attacker's success, after the sentence `before`."""
         after = " To this adversary all classes look alike." if self.is_blind else ""
         gained = "" if np.isnan(self.bits) else ", {bits:.3f} bits gained"
         permuted = "" if np.isnan(self.permuted) else ", at most {permuted:.3f} by chance"
@@ -80,7 +81,7 @@ class ClassAttacker:
             **{name: getattr(self, name) for name in ("balanced", "low", "high")},
             "chance": 1 / len(self.recall),
             "auc": max(self.auc),
-            **({"bits": round(self.bits, 3) + 0.0} if gained else {}),  # no minus before nothing
+            **({"bits": round(self.bits, 3) + 0.0} if gained else {}),  # avoids -0.0
             **({"permuted": self.permuted} if permuted else {}),
         }
         return Note(
@@ -97,8 +98,8 @@ def learners(
 ) -> tuple[ClassAttacker, ...]:
     """Train each learner on `Z` and its classes, and test it on `fresh`.
 
-    `prior`, (n, k) p(c | s) of the tested people, weighs the chances. Support vectors have no
-    chances to weigh.
+    `prior`, (n, k) p(c | s) of the tested people, weights the probabilities. Support vectors have
+    no probabilities, so they ignore it.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier  # type: ignore[import-untyped]
     from sklearn.neighbors import KNeighborsClassifier  # type: ignore[import-untyped]
@@ -146,10 +147,10 @@ class ModelledMap(Protocol):
 
     @property
     def codec_(self) -> Codec:
-        """The encoder and decoder."""
+        """The codec of the map."""
 
     def codec(self, *, base: str, strength: float) -> Codec:
-        """Return a codec of another base and strength."""
+        """Return a codec with another base and strength."""
 
 
 def bayes(
@@ -159,14 +160,14 @@ def bayes(
     prior: Floats | None = None,
     known: ArrayLike | None = None,
 ) -> ClassAttacker:
-    """Let the attacker use Bayes' rule with the densities of the map's own model.
+    """Attack with Bayes' rule and the densities of the map's own model.
 
-    All columns must be numbers. If the model is right, no attacker does better. At strength 1 all
-    classes look alike to it, and the prior stays: `prior`, (n, k) p(c | s), or the map's shares.
-    `known` are the side columns, if the map uses any.
+    All columns must be numeric. If the model is correct, no attacker does better. At strength 1 all
+    classes look alike to it, so the prior is unchanged. The prior is `prior`, (n, k) p(c | s), or
+    the map's shares. `known` are the side columns, if the map uses any.
     """
     fitted = map.fitted_
-    assert fitted is not None  # the audit is of numbers
+    assert fitted is not None  # the audit only takes numbers
     full = map.codec(base="normal", strength=1.0)
     at = map.codec_.levels(known, len(Z))
     logs = map.codec_.log_densities(np.ascontiguousarray(Z.T, dtype=np.float64), full, at)
@@ -175,9 +176,9 @@ def bayes(
 
 
 def by_chances(name: str, chances: Floats, d: Codes, prior: Floats | None = None) -> ClassAttacker:
-    """Score an attacker who gives each class a chance, (n, k); the classes of `d` are known.
+    """Score an attacker that gives each class a probability, (n, k); `d` are the true classes.
 
-    Bits are those gained over `prior`, (n, k), the beliefs beforehand; None: the shares of `d`.
+    The bits are gained relative to `prior`, (n, k). None means the class shares in `d`.
     """
     k = chances.shape[1]
     shares = np.bincount(d, minlength=k) / len(d)
@@ -207,7 +208,7 @@ def _score_attacker(
         Rate(int((fair[d == one] == one).sum()), int((d == one).sum())) for one in range(k)
     )
     values = np.array([rate.value for rate in recall])
-    # the spread of a mean of independent shares, each a little smoothed so that none is certain
+    # variance of a mean of independent rates, smoothed so that none is certain
     spread = sum(
         (rate.successes + 1) / (rate.trials + 2) * (1 - (rate.successes + 1) / (rate.trials + 2))
         / rate.trials

@@ -1,4 +1,4 @@
-"""The standard breaks: attacks that bypass a map although it hides single readings well."""
+"""Standard attacks that bypass a map, even if it hides single readings well."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.model.sequences.session import Session
 from voile.signals.model.sequences.state import Cell, KnownColumns
 
-LENGTHS = (2, 5, 10, 30)  # numbers of messages of a person, for repeat readings
-FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
+LENGTHS = (2, 5, 10, 30)  # numbers of messages per person in the repeat attack
+FEWEST = 10  # subjects of a class in each half, for training and for testing
 KNOWN_PLAINTEXT = "known plaintext"
 DECODED = 20_000  # readings of sessions that are decoded under all classes
-SHORTEST = 3  # readings of a session that are decoded
+SHORTEST = 3  # minimum readings of a session that are decoded
 BOUND = 20.0
 KEY = b"of sessions that nobody receives"
 OUTSIDE = Note("Outside the guarantee: the map does not protect against this attack.")
@@ -39,21 +39,21 @@ def is_enough(c: Codes, classes: int) -> bool:
 
 @dataclass(frozen=True)
 class MapBreak:
-    """Store the result of one attack that bypasses the map."""
+    """The result of one attack that bypasses the map."""
 
-    name: str  # of the break
-    rate: Rate  # how often the right class is named
-    baseline: Rate  # the same without any message
-    promised: bool = True  # whether the wing promises that `rate` is no better than `baseline`
-    messages: int = 1  # how many of each person are overheard
+    name: str  # name of the attack
+    rate: Rate  # rate of correctly named classes
+    baseline: Rate  # the same rate without any message
+    promised: bool = True  # whether the guarantee covers this attack
+    messages: int = 1  # overheard messages per person
 
     @property
     def title(self) -> str:
-        """The name, with the number of messages where there are several."""
+        """The name, with the number of messages if there are several."""
         return self.name if self.messages == 1 else f"{self.name}, {self.messages} messages"
 
     def evidence(self, story: Note) -> Evidence:
-        """Return the result as evidence; `story` describes the adversary's actions."""
+        """Return the result as evidence. `story` describes the adversary's actions."""
         found = Finding(IDENTIFIED, self.rate, baseline=self.baseline)
         notes = () if self.promised else (OUTSIDE,)
         return Evidence(self.title, "inference", story, findings=(found,), notes=notes)
@@ -62,7 +62,7 @@ class MapBreak:
 def known_plaintext(
     codec: Codec, X: Floats, Z: Floats, c: Codes, known: ArrayLike | None = None
 ) -> MapBreak:
-    """Know one reading and its message; name the class whose map takes one to the other."""
+    """Attack with one known reading and its message: name the class with the map that fits both."""
     rows = equal(c)
     at = codec.levels(known, len(c)).take(rows)
     off = [
@@ -80,9 +80,10 @@ def invariants(
     columns: Sequence[int],
     known: ArrayLike | None = None,
 ) -> MapBreak:
-    """Decode all messages of a subject with every class's map; name the class that varies least.
+    """Attack invariant columns: decode under every class, and name the class with the least change.
 
-    `known` has a row for each message. The messages of one subject are adjacent.
+    All messages of a subject are decoded with the map of each class. `known` has a row for each
+    message. The messages of one subject are adjacent.
     """
     rows = equal(c)
     n, T, d = Z[rows].shape
@@ -94,7 +95,7 @@ def invariants(
         flat = np.ascontiguousarray(Z[rows].reshape(n * T, d).T)
         V = codec.inverse(flat, which, at)[list(columns)]
         spread = V.T.reshape(n, T, len(columns)).std(axis=1) / cells
-        # dither alone spreads by 12^(-1/2) of a cell: less is as wrong as more
+        # correct decoding leaves dither with a spread of 12^(-1/2) cells; more or less is wrong
         moved.append(np.abs(np.log(spread * np.sqrt(12) + 1e-12)).sum(axis=1))
     guess = np.argmin(moved, axis=0)
     rate = _right(guess, c[rows])
@@ -102,7 +103,7 @@ def invariants(
 
 
 def repeats(Z: Floats, c: Codes, seed: int) -> tuple[Rate, Rate]:
-    """Learn from half of the subjects what T messages look like, and name the others' classes."""
+    """Train on several messages of half the subjects, and name the classes of the others."""
     half = len(c) // 2
     found = infer_others(view_courses(Z), c, np.arange(len(c)) < half, seed)
     common = np.full(len(c) - half, np.bincount(c[:half]).argmax())
@@ -117,10 +118,11 @@ def send_readings(
     protective: ProtectiveRandom | None = None,
     known: Sequence[Sequence[Cell]] | None = None,
 ) -> tuple[Floats, Floats, list[list[ReadingMessage | None]]]:
-    """Send each subject's readings through a session, at times of the map's units if it has any.
+    """Send each subject's readings through a session.
 
-    Missing values are NaN, in the readings and in the messages. `known` are the subjects' side
-    columns, if the map uses any.
+    `times` are in the map's units, if it has any. Missing values are NaN, in readings and in
+    messages. `known` are the subjects' side columns, if the map uses any. Return the first
+    messages, the varying columns, and all messages.
     """
     first, varying, everything = [], [], []
     moments = (
@@ -140,7 +142,7 @@ def send_readings(
 
 
 def _send(session: Session, reading: list[float], moment: int | None) -> ReadingMessage | None:
-    """Return the message of a reading; None of columns not sent alone."""
+    """Return the message of a reading, or None if the map does not send its columns alone."""
     try:
         session.send(reading, moment)
     except RequestError:
@@ -153,7 +155,7 @@ def _send(session: Session, reading: list[float], moment: int | None) -> Reading
 
 
 def _values(message: ReadingMessage | None, d: int) -> tuple[float, ...]:
-    """Return the values of a message; NaN for values missing from its reading."""
+    """Return the values of a message, with NaN for columns missing from its reading."""
     if message is None:
         return (np.nan,) * d
     if message.columns is None:
@@ -167,9 +169,9 @@ def decode_sessions(
     messages: Sequence[Sequence[ReadingMessage | None]],
     known: Sequence[Sequence[Cell]] | None = None,
 ) -> Floats:
-    """Decode sessions under every class: (k, n, T', d) readings in spreads of all, -1 to 1.
+    """Decode sessions under every class: (k, n, T', d) readings, scaled and clipped to -1..1.
 
-    A wrong class may give impossible readings: they are cut at `BOUND` spreads of the others.
+    A wrong class may give impossible readings. They are clipped at `BOUND` spreads of the others.
     """
     out = read_sessions(codec, messages, known)
     middle, spread = np.nanmean(out, axis=(0, 1, 2)), np.nanstd(out, axis=(0, 1, 2))
@@ -183,9 +185,10 @@ def read_sessions(
     messages: Sequence[Sequence[ReadingMessage | None]],
     known: Sequence[Sequence[Cell]] | None = None,
 ) -> Floats:
-    """Decode sessions under each class's map: (k, n, T', d) readings, NaN where none.
+    """Decode sessions with each class's map: (k, n, T', d) readings, NaN where there are none.
 
-    At most T' readings of each session, so that at most `DECODED` are decoded.
+    T' limits the readings of each session, so that at most about `DECODED` are decoded. It is at
+    least `SHORTEST`, if the sessions are that long.
     """
     k, n, length = len(codec.codec.classes), len(messages), len(messages[0])
     length = min(length, max(DECODED // (k * n), SHORTEST))
@@ -202,7 +205,7 @@ def read_sessions(
 
 
 def equal(c: Codes) -> Codes:
-    """Return rows in which all classes come equally often."""
+    """Return rows that contain all classes equally often."""
     least = np.bincount(c).min()
     return np.concatenate([np.flatnonzero(c == k)[:least] for k in range(c.max() + 1)])
 
@@ -216,7 +219,7 @@ def _decode_messages(codec: Codec, Z: Floats, which: int, at: SideLevels) -> Flo
 
 
 def _right(guess: Codes, c: Codes) -> Rate:
-    """Count subjects, one trial each: the design effect is 1."""
+    """Return the rate of correct guesses, with one trial per subject (design effect 1)."""
     return Rate(int((guess == c).sum()), len(c))
 
 

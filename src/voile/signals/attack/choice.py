@@ -1,7 +1,7 @@
-"""Choose an attacker on people of known classes, and infer the classes of other people.
+"""Choose an attacker on people with known classes, and infer the classes of other people.
 
-The story: an adversary tries several views of the messages and several learners. The choice uses
-only people of known classes, so the success on other people is that of the whole procedure.
+The adversary tries several views of the messages and several learners. The choice uses only people
+with known classes. The success on other people is therefore that of the whole procedure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TREES = ("extra trees",)
 
 @dataclass(frozen=True, eq=False)
 class InferredClasses:
-    """The chances that the chosen attacker gives to each class, and the attacker's name."""
+    """The chosen attacker's probability of each class, and the attacker's name."""
 
     chances: Floats  # (n, k)
     by: str
@@ -36,14 +36,15 @@ def infer_others(
     seed: int,
     learners: Collection[str] = (),
 ) -> InferredClasses:
-    """Infer the classes of people outside `learned` with the attacker that does best inside it.
+    """Infer the classes of people outside `learned` with the attacker that is best inside it.
 
     Parameters
     ----------
-    views : (n, features) of all people, by name. c : (n,) classes from 0, read where `learned`.
-    seed : of folds and learners. learners : the learners to try; none: all.
+    views : (n, features) of all people, by name. c : (n,) classes from 0, used only where
+        `learned`.
+    seed : for folds and learners. learners : names of the learners to try; empty: all.
 
-    Cost: `INNER_FOLDS` fits for each view and learner, and one.
+    Cost: `INNER_FOLDS` fits for each view and learner, and one more.
     """
     own = np.flatnonzero(learned)
     tried = [(view, name) for view in views for name in learners or LEARNERS]
@@ -63,9 +64,9 @@ def infer_others(
 def infer_each(
     views: Mapping[str, Floats], c: Codes, seed: int, learners: Collection[str] = ()
 ) -> InferredClasses:
-    """Infer each person's class by an attacker chosen on the people of the other folds.
+    """Infer each person's class with an attacker chosen on the other folds.
 
-    Parameters as for `infer_others`. The name is that of the most frequent choice.
+    Parameters as for `infer_others`. The returned name is the most frequent choice.
     """
     chances, names = np.zeros((len(c), int(c.max()) + 1)), []
     fold = _folds(c, OUTER_FOLDS, seed)
@@ -77,7 +78,7 @@ def infer_each(
 
 
 def limit_threads() -> AbstractContextManager[Any]:
-    """Let learners work in one thread: on a few people, threads wait for each other."""
+    """Limit learners to one thread, since threads slow each other down on small data."""
     import sklearn.ensemble  # type: ignore[import-untyped]  # noqa: F401 - loads its threads
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -86,8 +87,8 @@ def limit_threads() -> AbstractContextManager[Any]:
 
 
 def measure_auc(scores: Floats, own: NDArray[np.bool_]) -> float:
-    """Return how often one of the class scores above one who is not; ties count half."""
-    from scipy.stats import rankdata  # a second to import
+    """Return the area under the ROC curve. Ties count half."""
+    from scipy.stats import rankdata  # importing it takes a second
 
     ranks = rankdata(scores)
     n, m = int(own.sum()), int((~own).sum())
@@ -95,7 +96,7 @@ def measure_auc(scores: Floats, own: NDArray[np.bool_]) -> float:
 
 
 def measure_aucs(chances: Floats, c: Codes) -> list[float]:
-    """Return the AUC of each class against the rest."""
+    """Return the AUC of each class against the other classes."""
     return [measure_auc(chances[:, one], c == one) for one in range(chances.shape[1])]
 
 
@@ -108,7 +109,7 @@ def _score(F: Floats, c: Codes, fold: Codes, name: str, seed: int) -> float:
 
 
 def _folds(c: Codes, folds: int, seed: int) -> Codes:
-    """Deal people into folds, class by class."""
+    """Assign people to folds, stratified by class."""
     order = np.random.default_rng(seed).permutation(len(c))
     order = order[np.argsort(c[order], kind="stable")]
     fold = np.empty(len(c), dtype=np.intp)

@@ -1,9 +1,9 @@
-"""Decode each message under every class, and infer the class under which readings are consistent.
+"""Decode each message under every class, and infer the class with consistent readings.
 
-The story: each class has its own map. A relation among readings, or with known columns, holds
-only after decoding with the map of the right class. The adversary knows all maps and the classes
-of half of the people, but no relation. Regressions on the decoded readings of these people find
-the relations. Success is to name the class of another person.
+Each class has its own map. A relation among readings, or with known columns, holds only after
+decoding with the true class's map. The adversary knows all maps and the classes of half of the
+people, but no relation. Regressions on the decoded readings of these people find the relations.
+Success is to name the class of another person.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import SideLevels
 
 FOLDS = 3
-RIDGE = 1e-6  # of the mean square of a column: exact relations remain exact
-LEAST = 0.25  # of a cell: residuals below it are equal
-DEALS = 200  # of the permuted baseline
+RIDGE = 1e-6  # relative to a column's mean square; exact relations remain exact
+LEAST = 0.25  # in cells: smaller residuals are treated as equal
+DEALS = 200  # permutations for the baseline
 CYCLES = (2, 5, 10)  # of last digits that people or devices prefer
-MANY = 8  # people of a class for each coefficient of a regression of its own
-TRIMS = 3  # fits of a regression
-FAR = 3.0  # median residuals: rows beyond are left out of the next fit
-BOUND = 1e6  # in spreads: decoded values beyond it are equal
+MANY = 8  # people of a class per coefficient of its own regression
+TRIMS = 3  # trimmed fits per regression
+FAR = 3.0  # in median residuals: rows beyond are excluded from the next fit
+BOUND = 1e6  # in spreads: decoded values are clipped here
 
 
 @dataclass(frozen=True, eq=False)
 class DecodedMessages:
-    """Messages of different people, and the readings that each class's map makes of them."""
+    """Messages of different people, and their readings decoded with each class's map."""
 
     Z: Floats  # (n, features) messages
-    readings: Floats  # (k, n, d) of each class
-    off: Floats  # (k, n, d) distance from the lattice before rounding, in cells
-    cells: Floats  # (d,) width of a rounding cell
+    readings: Floats  # (k, n, d) readings decoded under each class
+    off: Floats  # (k, n, d) distance to the lattice before rounding, in cells
+    cells: Floats  # (d,) widths of the rounding cells
     known: Floats  # (n, q) columns that the adversary knows
 
     @classmethod
@@ -60,7 +60,7 @@ class DecodedMessages:
 
     @classmethod
     def join_parts(cls, parts: Sequence[DecodedMessages]) -> DecodedMessages:
-        """Return the people of all parts together, each decoded by the maps of its part."""
+        """Join parts with different people, each decoded by the maps of its part."""
         return cls(
             np.concatenate([one.Z for one in parts]),
             np.concatenate([one.readings for one in parts], axis=1),
@@ -82,13 +82,14 @@ def infer_by_consistency(
 
     Parameters
     ----------
-    c : (n,) classes from 0. learned : rows of the people of known classes.
-    priors : of each group (m, k) p(c | s); None: the shares of the learned.
+    c : (n,) classes from 0. learned : rows of the people with known classes.
+    tried : for each group its rows. seed : for folds and learners.
+    priors : for each group (m, k) p(c | s). None: the class shares of the learned people.
 
-    Regressions give residuals: quadratic, of each column on the others and on known columns. They
-    use values and logarithms, and people of all classes and of each class. A booster separates
-    right from wrong decodings by residuals and last digits, cross-fitted. Learners, chosen on the
-    learned people alone, get its scores, the messages, the residuals and the digits.
+    Quadratic regressions of each column on the others and on known columns give residuals. They use
+    values and logarithms, for people of all classes and of each class. A cross-fitted booster
+    separates right from wrong decodings by residuals and last digits. Learners then receive its
+    scores, the messages, the residuals and the digits. They are chosen on the learned people only.
 
     Guarantee: a lower bound on an adversary's success. Cost: about ten boosters of k n rows.
     """
@@ -131,14 +132,14 @@ def _views(
 
 
 def _measure(residuals: _ColumnResiduals, heard: DecodedMessages, which: int) -> Floats:
-    """Return the residuals and the last digits of messages decoded with one class's map."""
+    """Return the residuals and last digits of messages decoded with one class's map."""
     places = np.rint(heard.readings[which] / heard.cells)
     digits = [np.mod(places, of) for of in CYCLES]
     return np.concatenate([residuals.measure(heard, which), *digits], axis=1)
 
 
 def _permute(chances: Floats, c: Codes, seed: int) -> float:
-    """Return the 95th percentile of balanced accuracy where the classes are permuted."""
+    """Return the 95th percentile of balanced accuracy with permuted classes."""
     rng, k = np.random.default_rng(seed), chances.shape[1]
     guess = (chances / np.bincount(c, minlength=k)).argmax(axis=1)
     dealt = (rng.permutation(c) for _ in range(DEALS))
@@ -149,7 +150,7 @@ def _permute(chances: Floats, c: Codes, seed: int) -> float:
 def _score_decodings(
     heard: DecodedMessages, c: Codes, learned: Codes, tried: Codes, seed: int
 ) -> Floats:
-    """Return log-odds that the decoding under each class is the right one, (tried, k)."""
+    """Return the log-odds that the decoding under each class is the right one, (tried, k)."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # type: ignore[import-untyped]
 
     residuals = _ColumnResiduals.of(heard, c, learned)
@@ -177,31 +178,31 @@ def _score_decodings(
 
 
 class _ColumnRegression(NamedTuple):
-    """The regression of a column on the others, of values or of logarithms."""
+    """The regression of a column on the others, in values or logarithms."""
 
     column: int
     logs: bool
-    mean: Floats  # of the others, and their spread
+    mean: Floats  # mean of the other columns; `spread` is their standard deviation
     spread: Floats
     coefficients: Floats
-    error: float  # standard deviation of its residuals
+    error: float  # standard deviation of the residuals
 
 
 @dataclass(frozen=True, eq=False)
 class _ColumnResiduals:
-    """Regressions of each column on the others, of values and, above 0, of logarithms.
+    """Regressions of each column on the others, in values and, if positive, in logarithms.
 
-    Each is fitted to people of all classes, and to those of each class by itself: a relation may
-    differ by class.
+    Each is fitted to people of all classes, and to those of each class, since a relation may differ
+    by class.
     """
 
     pooled: tuple[_ColumnRegression, ...]
-    own: tuple[tuple[_ColumnRegression, ...], ...]  # of each class
+    own: tuple[tuple[_ColumnRegression, ...], ...]  # by class
     cells: Floats
 
     @classmethod
     def of(cls, heard: DecodedMessages, c: Codes, learned: Codes) -> _ColumnResiduals:
-        """Fit to the right decodings of people of known classes."""
+        """Fit to the right decodings of people with known classes."""
         right, known, k = heard.readings[c[learned], learned], heard.known[learned], c[learned]
         fits = [
             (j, logs)
@@ -219,7 +220,7 @@ class _ColumnResiduals:
         return cls(pooled, tuple(own), heard.cells)
 
     def measure(self, heard: DecodedMessages, which: int) -> Floats:
-        """Return each residual, in spreads and as the logarithm of its cells: (n, features)."""
+        """Return each residual in spreads, and the log of its size in cells, as (n, features)."""
         X = heard.readings[which]
         found = []
         for j, logs, mean, spread, coefficients, error in (*self.pooled, *self.own[which]):
@@ -232,7 +233,7 @@ class _ColumnResiduals:
 
 
 def _regress(X: Floats, known: Floats, j: int, logs: bool) -> _ColumnRegression:
-    """Regress a column of right decodings on the others; far rows weigh nothing."""
+    """Regress a column of right decodings on the others, with trimmed outliers."""
     given, y = _design(X, known, j, logs)
     mean, spread = given.mean(axis=0), given.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
@@ -248,7 +249,7 @@ def _regress(X: Floats, known: Floats, j: int, logs: bool) -> _ColumnRegression:
 
 
 def _design(X: Floats, known: Floats, j: int, logs: bool) -> tuple[Floats, Floats]:
-    """Return the columns that column j is regressed on, and column j."""
+    """Return the predictors of column j, and column j."""
     table = np.log(np.maximum(X, 1e-9)) if logs else X
     extra = known
     if logs and known.size:
@@ -259,7 +260,7 @@ def _design(X: Floats, known: Floats, j: int, logs: bool) -> tuple[Floats, Float
 
 
 def _terms(given: Floats, mean: Floats, spread: Floats) -> Floats:
-    """Return 1, the standardised columns, their squares and products."""
+    """Return a constant, the standardised columns, their squares and products."""
     w = np.clip((given - mean) / spread, -30, 30)
     pairs = combinations_with_replacement(range(w.shape[1]), 2)
     parts = [np.ones(len(w)), *w.T, *(w[:, a] * w[:, b] for a, b in pairs)]

@@ -1,4 +1,4 @@
-"""Views of several messages of each subject, from which an adversary infers the class."""
+"""Features of several messages of each subject, from which an adversary infers the class."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 from voile.signals.model.codec.pieces import Codes, Floats
 
-LAGS = (*range(1, 9), 14)  # readings apart
-WAVES = 20  # of a spectrum
+LAGS = (*range(1, 9), 14)  # in readings
+WAVES = 20  # frequencies of a spectrum
 EXTREMES = 3  # lowest and highest readings of a subject
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 WEEK = 7  # readings or units of time
 
 
 def view_courses(Z: Floats, times: NDArray[np.int64] | None = None) -> Mapping[str, Floats]:
-    """Return views of (n, T, d) messages; a missing value (NaN) counts as the subject's mean.
+    """Return feature sets of (n, T, d) messages, by name. NaN counts as the subject's mean.
 
-    times : (n, T) in whole units; None: readings are counted.
+    `times` is (n, T) in whole units. None: readings are counted.
     """
     here = np.isfinite(Z)
     if here.all():
@@ -77,7 +77,7 @@ def view_moments(Z: Floats) -> Floats:
 
 
 def view_rhythm(Z: Floats, times: NDArray[np.int64] | None) -> Floats:
-    """Return autocorrelations, and the mean of each phase of seven units if readings cover two."""
+    """Return autocorrelations. With 14 readings or more, also return means by phase of seven."""
     n, length, _ = Z.shape
     centred = Z - Z.mean(axis=1, keepdims=True)
     lags = [(centred[:, k:] * centred[:, :-k]).mean(axis=1) for k in LAGS if k < length]
@@ -96,10 +96,11 @@ def _phases(centred: Floats, phase: Codes) -> list[Floats]:
 
 
 def view_decodings(decoded: Floats) -> Floats:
-    """Return how plausible each class makes a session: (k, n, T, d) readings to (n, features).
+    """Return features of the plausibility of sessions under each class, (n, features).
 
-    Features of each class: the first reading, level, spread, steps, extremes and products of
-    columns. The same features follow relative to the mean of all classes.
+    `decoded` are (k, n, T, d) readings. The features of each class are the first reading, level,
+    spread, steps, extremes and products of columns. They are followed by the same features relative
+    to the mean of all classes.
     """
     each = np.stack([_plausible(np.nan_to_num(one)) for one in decoded])
     apart = each - each.mean(axis=0)

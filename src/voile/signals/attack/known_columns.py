@@ -1,4 +1,4 @@
-"""Columns that an adversary knows of everyone, as learners take them."""
+"""Columns that an adversary knows about everyone, encoded for learners."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from voile.data import Source
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.readings.forms import NUMBER
 
-COMMONEST = 30  # values of a column of names that are distinguished
-AS_NUMBER = 0.9  # of texts: above this share of numbers, a column is one of numbers
+COMMONEST = 30  # distinct values of a name column
+AS_NUMBER = 0.9  # share of numeric texts above which a column is numeric
 
 
 def known_columns(names: Sequence[str], *people: tuple[Source, NDArray[np.int64]]) -> list[Floats]:
-    """Return (rows, features) for rows of each source, the same features of all.
+    """Return the columns of each source's rows as features, (rows, features) each.
 
-    Numbers, which of them are missing, and names as 0 and 1.
+    All sources have the same features: numbers, indicators of missing numbers, and one-hot names.
     """
     parts = [_cells(source, names, rows) for source, rows in people]
     table = pa.concat_tables(parts).combine_chunks()
@@ -30,7 +30,7 @@ def known_columns(names: Sequence[str], *people: tuple[Source, NDArray[np.int64]
 
 
 def _cells(source: Source, names: Sequence[str], rows: NDArray[np.int64]) -> pa.Table:
-    """Return columns of rows as text, whatever each source holds them as."""
+    """Return columns of rows as text, whatever type the source has."""
     batches = source.batches(list(names))
     table = pa.Table.from_batches(batches, source.schema(list(names))).take(pa.array(rows))
     return pa.table({name: table[name].cast(pa.string()) for name in names})

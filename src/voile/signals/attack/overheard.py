@@ -1,4 +1,4 @@
-"""Compare original readings with overheard messages: each class's law, as smoothed curves."""
+"""Smoothed densities of each class, for original readings and overheard messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.readings.forms import ReadingColumn
 
 POINTS = 80
-EDGE = 0.005  # share of values left out at each end of a picture
+EDGE = 0.005  # share of values omitted at each end of a plot
 READ, OVERHEARD = "read", "overheard"
 
 
@@ -24,7 +24,7 @@ def overheard(
     c: Codes,
     classes: Sequence[str],
 ) -> Iterator[Curve]:
-    """Yield a curve for each class of each numeric column, of readings and of messages."""
+    """Yield a density curve for each class of each numeric column, for readings and messages."""
     for j, form in enumerate(forms):
         if form.settings.nominal:
             continue
@@ -47,7 +47,7 @@ def density(v: Floats, grid: Floats) -> Floats:
 
 
 def as_numbers(forms: Sequence[ReadingColumn], table: NDArray[Any]) -> Floats:
-    """Return readings or messages as learners take them: a column for each nominal value."""
+    """Return readings or messages as numbers, with nominal columns one-hot encoded."""
     columns: list[Floats] = []
     for j, form in enumerate(forms):
         if form.settings.nominal:
