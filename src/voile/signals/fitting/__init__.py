@@ -1,1 +1,1 @@
-"""The fit of maps, and the audit of fitted ones. No other verb imports this package."""
+"""Fitting of maps, and the audit of fitted maps. Only the verb `fit` imports this package."""

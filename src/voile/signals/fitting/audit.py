@@ -1,4 +1,4 @@
-"""`audit`: attack a map as an adversary would, on readings that it was not fitted to."""
+"""Attack a map as an adversary would, on readings outside its training set."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ STORY = Note(
 
 @dataclass(frozen=True)
 class Audit:
-    """Store the attackers' results.
+    """The results of the attackers in an audit.
 
     Parameters
     ----------
     classes : the classes, in the order of every tuple here.
-    majority : how often the commonest class is right, among the tested people.
-    attackers : who overhear one message of each subject.
+    majority : share of the tested people in the most frequent class.
+    attackers : attackers that overhear one message of each subject.
     information : I(Z; C) of one message of each subject.
-    breaks : the standard ways round the map.
+    breaks : standard attacks that bypass the map.
     """
 
     classes: tuple[str, ...]
@@ -52,7 +52,7 @@ class Audit:
     breaks: tuple[MapBreak, ...]
 
     def evidence(self) -> tuple[Evidence, ...]:
-        """Return the result as evidence: of single messages, and of the breaks."""
+        """Return the results as evidence, for single messages and for the breaks."""
         each = [one.findings(self.classes, (self.majority,)) for one in self.attackers]
         single = Evidence(
             "single messages",
@@ -77,31 +77,33 @@ def audit(
 ) -> Audit:
     """Attack a fitted map.
 
-    The story: the adversary knows half of the people with their classes. Their messages teach the
-    adversary each class's pattern. The adversary then names the classes of the other half.
+    The adversary knows half of the people with their classes, and learns the pattern of each class
+    from their messages. The adversary then names the classes of the other half.
 
     Parameters
     ----------
-    map : fitted. A `SequenceMap` sends messages of sessions with one pending message at a time.
-    X : (n, d) readings that the map was not fitted to, numbers alone; a subject's in the order of
+    map : a fitted map. A `SequenceMap` sends the messages of sessions with one pending message at a
         time.
-    c : (n,) classes, all those of the map.
-    subjects : (n,) the subject of each reading; None: each reading has its own person. Attackers
-        of single messages hear each subject's first, so that every interval counts subjects.
-        Attackers of several messages hear the subjects with a constant class. With `Subjects`,
-        p(c | s) weighs messages, and gained bits count from there. If laws are the subjects' own,
-        the information is that of all messages for a special adversary. This adversary knows each
-        message's subject and how this subject's readings differ.
-    lengths : numbers of messages for repeat readings, tried where enough subjects have them.
+    X : (n, d) readings that the map was not fitted to, numeric only. The readings of a subject are
+        in order of time.
+    c : (n,) classes. All classes of the map must occur.
+    subjects : (n,) the subject of each reading. None: each reading belongs to a different person.
+        Attackers of single messages hear each subject's first message, so that every interval
+        counts subjects. Attackers of several messages hear the subjects with a constant class. With
+        `Subjects`, p(c | s) weights messages, and gained bits are relative to it. If laws are the
+        subjects' own, the information is that of all messages for a stronger adversary. This
+        adversary knows the subject of each message and how its readings differ.
+    lengths : numbers of messages for repeat readings, tried if enough subjects have them.
     invariants : columns that never change within a subject, for a `PrivacyMap`.
-    permutations : of the null of the mutual information.
-    random_state : which half is known, and the learners'.
+    permutations : number of permutations for the null of the mutual information.
+    random_state : for the known half and the learners.
 
     Raises
     ------
-    RequestError : a class that the map has not seen or of under 20 subjects, a nominal column.
+    RequestError : a class is unknown to the map or has fewer than 20 subjects, or a column is
+        nominal.
 
-    Cost: that of the learners; O(n) sessions' readings for a `SequenceMap`.
+    Cost: that of the learners; O(n) readings of sessions for a `SequenceMap`.
     """
     table, labels = as_table(X), as_labels(np.asarray(c))
     if labels.shape != (len(table),):
@@ -153,7 +155,7 @@ def _overhear_first(
     known: CheckedSubjects,
     rows: Codes,
 ) -> tuple[Floats, DecodedMessages | None]:
-    """Return each subject's first message, and its decodings where the map hides anything."""
+    """Return each subject's first message, and its decodings if the map's strength is above 0."""
     if isinstance(map, SequenceMap):
         Z, _, messages = breaks.send_readings(map.codec_, X[:, None], c)
         return Z, _decode_sessions(map, Z, messages)
@@ -181,7 +183,7 @@ def _messages(
 def _decode_sessions(
     map: SequenceMap, Z: Floats, messages: Sequence[Sequence[ReadingMessage | None]]
 ) -> DecodedMessages:
-    """Return the first messages of sessions, decoded with each class's map, (n, d)."""
+    """Return the first messages of sessions, (n, d), decoded with each class's map."""
     readings = breaks.read_sessions(map.codec_, messages)[:, :, 0]
     middle = np.nanmedian(readings, axis=(0, 1))
     columns = zip(map.codec_.order, map.codec_.codec.columns, strict=True)
@@ -192,7 +194,7 @@ def _decode_sessions(
 
 
 def _first(known: CheckedSubjects, rows: Codes) -> Subjects:
-    """Return p(s) and p(c | s) of subjects by one reading each."""
+    """Return p(s) and p(c | s) of subjects, given one reading of each."""
     weights = np.bincount(known.whose, known.share)[known.whose[rows]]
     beliefs = None if known.beliefs is None else known.beliefs[rows]
     return Subjects(rows, weights, beliefs)
@@ -214,14 +216,14 @@ def _numbers_alone(map: PrivacyMap) -> None:
 
 
 def _runs(whose: Codes, rng: np.random.Generator) -> list[Codes]:
-    """Return each subject's rows in order, the subjects mixed."""
+    """Return each subject's rows in order, with the subjects shuffled."""
     by_subject = np.argsort(whose, kind="stable")
     runs = np.split(by_subject, np.cumsum(np.bincount(whose))[:-1])
     return [runs[one] for one in rng.permutation(len(runs))]
 
 
 def _long(runs: Sequence[Codes], length: int) -> Codes:
-    """Return the first rows, (subjects, length), of those who have as many."""
+    """Return the first `length` rows of subjects with enough rows, (subjects, length)."""
     return np.array([run[:length] for run in runs if len(run) >= length], dtype=np.intp)
 
 
@@ -233,7 +235,7 @@ def _repeats(
     lengths: Sequence[int],
     seed: int,
 ) -> list[MapBreak]:
-    """Let an adversary overhear several messages of each subject."""
+    """Attack with several overheard messages of each subject."""
     found = []
     for length in (one for one in lengths if one > 1):
         rows = _long(runs, length)
@@ -261,7 +263,7 @@ def _invariants(
     lengths: Sequence[int],
     columns: Sequence[int],
 ) -> list[MapBreak]:
-    """Let an adversary search the class whose map gives constant invariants."""
+    """Attack with invariant columns, using the longest usable run of messages."""
     usable = [one for one in lengths if one > 1 and len(_long(runs, one))]
     if not columns or not usable:
         return []

@@ -1,4 +1,4 @@
-"""The wing's first verb: fit the maps and compare their strengths."""
+"""The verb `fit`: fit the maps and compare their strengths."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ from voile.signals.model.readings.sources import (
 )
 from voile.signals.options import FitOptions
 
-LEAST_BITS = 1e-3  # that a share of leakage is taken of
+LEAST_BITS = 1e-3  # smallest denominator for relative leakage
 
 
 def fit(
     source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: ProgressHook
 ) -> StoredKit:
-    """Fit a map for each class, and estimate the risk and the cost of each of its strengths.
+    """Fit a map for each class, and estimate the risk and the cost of each strength.
 
-    Rows without a class, a subject or a whole reading are left out, with a warning. Memory
-    O(readings); the kit contains no reading.
+    Rows without a class, a subject or a complete reading are left out, with a warning. Memory:
+    O(readings). The kit contains no reading.
     """
     keys, draws, each = streams(seed, "hold-out", "trials", "maps")
     key = keys.bytes(32) if options.hold_out else b""
@@ -85,7 +85,7 @@ def fit(
 
 @dataclass(frozen=True)
 class _TriedPolicy:
-    """A tried policy: the information that it reveals, and how far it moves readings."""
+    """A tried policy, with its leakage and its distortion of readings."""
 
     policy: SignalsPolicy
     leakage: ClassLeakage
@@ -96,7 +96,7 @@ class _TriedPolicy:
 class _SignalsFitting:
     reader: SignalReader
     rows: SourceReadings
-    parts: SourceReadings  # for sessions, with readings that lack columns
+    parts: SourceReadings  # for sessions, including readings that lack columns
     prior: Floats | None
     options: FitOptions
     seed: int
@@ -109,7 +109,7 @@ class _SignalsFitting:
     consistency: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def content(self) -> SignalsContent:
-        """Fit the maps, try every policy, and keep those that no other beats.
+        """Fit the maps, try every policy, and keep the policies on the frontier.
 
         Ctrl-C loses only the current method.
         """
@@ -125,7 +125,7 @@ class _SignalsFitting:
                     raise
                 stopped = "interrupted"
                 break
-        # where one reading reveals nothing, compared with the noise of the estimate
+        # if one reading reveals nothing, compare with the noise of the estimate
         whole = max(self.before["bits"], self.before["null"], LEAST_BITS)
         risk = [point.leakage.bits / whole for point in self.points]
         loss = [point.distortion / self.largest for point in self.points]
@@ -145,17 +145,17 @@ class _SignalsFitting:
         )
 
     def _choice(self) -> SideChoice | None:
-        """Return how smooth the frame of side columns is, where a map has one."""
+        """Return the smoothness of the side columns' frame, or None if no map has one."""
         sides = [one.fitted_.side for one in self.maps.values() if one.fitted_]
         return next((side.choice for side in sides if side), None)
 
     def _draw_tried(self) -> NDArray[np.intp]:
-        """Draw which reading of each subject is tried."""
+        """Draw one reading of each subject for the trials, at most `MOST`."""
         one_each = self.rows.one_each(self.rng)
         return np.sort(self.rng.permutation(one_each)[:MOST])
 
     def _method(self, method: str, u: Floats, tried: NDArray[np.intp]) -> None:
-        """Fit one method's map, and try all its strengths and bases."""
+        """Fit the map of one method, and try all its strengths and bases."""
         self.progress(f"fitting the {method} map", 0)
         map = self._fit_map(method)
         rows, c = self.rows, np.searchsorted(map.classes_, self.rows.labels)
@@ -190,7 +190,7 @@ class _SignalsFitting:
         self.largest = max(self.largest, whole)
 
     def _try_consistency(self, method: str, trial: MethodTrials) -> None:
-        """Decode the messages of held-out people under every class; warn if that reveals more."""
+        """Try the consistency attack on held-out people. Warn if it beats the messages alone."""
         found = try_consistency(trial, self.seed)
         if found is None:
             return
@@ -205,7 +205,7 @@ class _SignalsFitting:
             )
 
     def _levels(self, map: StoredMap) -> SideLevels | None:
-        """Return where the readings lie on the grids of side columns; None without any."""
+        """Return the readings' levels in the side columns, or None without side columns."""
         known = self.rows.beside
         return None if known is None else read_levels(known, map.side, len(known))
 
@@ -229,7 +229,7 @@ class _SignalsFitting:
     def _measure_unprotected(
         self, trial: MethodTrials, tried: NDArray[np.intp], c: NDArray[np.intp], classes: int
     ) -> dict[str, Any]:
-        """Estimate the information in the unprotected readings, and the same by chance alone."""
+        """Estimate the information of the unprotected readings, and its null by chance."""
         leakage, null = trial.leakage(0.0), trial.null(0.0, self.rng)
         if leakage.bits <= null:
             self._check_courses(trial.folds[0].map.spans)
@@ -249,7 +249,7 @@ class _SignalsFitting:
         }
 
     def _alone(self, trial: MethodTrials) -> dict[str, Any]:
-        """Estimate what side columns reveal without any message, which no map hides."""
+        """Estimate the information of side columns without any message, which no map hides."""
         if not self.reader.sides:
             return {}
         alone, missing = trial.alone(), trial.alone(missing=True)
@@ -263,9 +263,10 @@ class _SignalsFitting:
         }
 
     def _check_courses(self, spans: Sequence[bool]) -> None:
-        """Refuse where neither single readings nor their courses reveal the class.
+        """Raise if neither single readings nor their courses reveal the class measurably.
 
-        It does not prove that they are safe. Without `--time` no session hides their courses.
+        This does not prove that they are safe. Without `--time`, no session hides courses that
+        reveal it.
         """
         rows = self.rows
         codes = np.unique(rows.labels, return_inverse=True)[1]
@@ -289,16 +290,16 @@ class _SignalsFitting:
 
 
 def _reuse_choices(method: MapMethod, fitted: FittedLaws | None) -> MapMethod:
-    """Return the method with the choices of a fit to all people: of side columns they are slow."""
+    """Return the method with the slow choices for side columns taken from the fit to all people."""
     if not isinstance(method, TransportMethod) or fitted is None or fitted.side is None:
         return method
     return TransportMethod(*fitted.choices)
 
 
 def _parts(reader: SignalReader, source: Source, rows: SourceReadings) -> SourceReadings:
-    """Read the rows for fitting sessions: rows of the same classes, also incomplete ones."""
+    """Read the rows for fitting sessions: the same classes, including incomplete readings."""
     if any(form.settings.nominal for form in reader.forms):
-        return rows  # which sessions do not take
+        return rows  # sessions do not accept nominal columns
     found = without_copies(reader.read_rows(source, partial=True))
     known = found.take(np.flatnonzero(np.isin(found.labels, rows.labels)))
     whose = np.unique(known.whose, return_inverse=True)[1]
@@ -308,7 +309,7 @@ def _parts(reader: SignalReader, source: Source, rows: SourceReadings) -> Source
 
 
 def _prior(table: RowsPlace | None, rows: SourceReadings, reader: SignalReader) -> Floats | None:
-    """Read the eavesdropper's beliefs about each row's subject, (n, k); None: the shares."""
+    """Read the eavesdropper's beliefs about each row's subject, (n, k), or return None."""
     if table is None:
         return None
     classes = np.unique(rows.labels).tolist()
@@ -318,7 +319,7 @@ def _prior(table: RowsPlace | None, rows: SourceReadings, reader: SignalReader) 
 
 
 def _figures(points: Sequence[_TriedPolicy], frontier: Frontier) -> pa.Table:
-    """Return a row for each policy: its revealed information, in bits first, and its costs."""
+    """Return a table with one row per policy: its leakage in bits, and its costs."""
     leakages = [point.leakage for point in points]
     return pa.table(
         {
@@ -337,7 +338,7 @@ def _figures(points: Sequence[_TriedPolicy], frontier: Frontier) -> pa.Table:
 
 
 def _check_bits(content: SignalsContent, most: float | None) -> None:
-    """Refuse a frontier without a policy that reveals as little as the requested bits."""
+    """Raise if no policy reveals as little as the requested bits."""
     if most is None:
         return
     least = min(content.figures["bits_high"].to_pylist())
@@ -350,7 +351,7 @@ def _check_bits(content: SignalsContent, most: float | None) -> None:
 
 
 def _warn_of_few(content: SignalsContent, rows: SourceReadings) -> None:
-    """Warn that a map fitted to few people may reveal information by itself."""
+    """Warn that a map fitted to few people may itself reveal information."""
     first = np.unique(rows.whose, return_index=True)[1]
     fewest = int(np.unique(rows.labels[first], return_counts=True)[1].min())
     if fewest >= FEW:

@@ -1,4 +1,4 @@
-"""Fit the map of sequences, and measure what whole sessions reveal."""
+"""Fit the map of sequences, and measure the leakage of whole sessions."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def fit_sessions(
 ) -> SessionFacts | None:
     """Fit the course of a subject's readings, if a column gives their order.
 
-    If everybody has one reading, each is sent by itself. A map with memory is always tried on
-    held-out subjects. It is left out if its sessions are shown to reveal the class.
+    If every subject has one reading, each reading is sent by itself. A map with memory is always
+    tried on held-out subjects. It is left out if its sessions are shown to reveal the class.
     """
     memory = len(rows.whose) > rows.whose[-1] + 1
     if memory and rows.times is None:
@@ -61,7 +61,7 @@ def fit_sessions(
         when = times[own] if unit else None
         known = None if rows.beside is None else rows.beside[own]
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "a class has only", SignalsWarning)  # said already
+            warnings.filterwarnings("ignore", "a class has only", SignalsWarning)  # reported
             return map.fit(rows.table[own], rows.labels[own], rows.whose[own], when, known=known)
 
     progress("fitting the map of sequences", 0)
@@ -87,7 +87,7 @@ def fit_sessions(
 
 
 def _warn_of_ties(rows: SourceReadings) -> None:
-    """Warn of readings at the same time as another of their subject, which count only once."""
+    """Warn about readings at the same time as another reading of their subject."""
     apart = np.unique(np.stack([rows.whose, rows.moments]), axis=1).shape[1]
     if alike := len(rows.whose) - apart:
         _warn(
@@ -97,7 +97,7 @@ def _warn_of_ties(rows: SourceReadings) -> None:
 
 
 def _period(given: float | None, unit: TimeUnit | None) -> int | None:
-    """Return the season's period in units; None: it is to be found."""
+    """Return the season's period in units of time, or None if it must be estimated."""
     return None if given is None or unit is None else round(given * unit.per / unit.ticks)
 
 

@@ -1,4 +1,4 @@
-"""Measure how far whole sessions reveal the class, on subjects outside the fit."""
+"""Measure how much whole sessions reveal about the class, on subjects outside the fit."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from voile.signals.model.codec.side import side_features
 from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.model.sessions import OverheardSessions
 
-LENGTHS = (10, 30)  # readings of a session
+LENGTHS = (10, 30)  # readings per session
 SHORTEST = 3
-MOST = 1_000  # subjects whose sessions are overheard
-DRAWS = 200  # for an interval
+MOST = 1_000  # subjects with overheard sessions
+DRAWS = 200  # resamples for an interval
 
 
 def overhear(
@@ -40,15 +40,17 @@ def overhear(
 
     Parameters
     ----------
-    fit : makes a map of the rows of a mask.
-    X : (n, d) numbers, those of a subject in the order of time.
-    c : (n,) numbers of classes, from 0.
+    fit : fits a map to the rows of a mask.
+    X : (n, d) numbers; the rows of a subject are in order of time.
+    c : (n,) class numbers, from 0.
     whose, times : (n,) as in `SequenceMap.fit`.
-    rng : of the halves and the learners.
-    known : (n, q) side columns, which the attackers have too; a session has those of its first
+    rng : for the halves and the learners.
+    known : (n, q) side columns, which the attackers also have. A session has those of its first
         reading.
 
-    Returns the results for each length that enough subjects have, perhaps none.
+    Returns
+    -------
+    The results for each length that enough subjects have. The list is empty with too few subjects.
 
     Cost: a fit, the learners, and the readings of at most 1,000 sessions.
     """
@@ -57,8 +59,8 @@ def overhear(
     try:
         codec = fit(learnt).codec_
     except RequestError:
-        return []  # too few to spare half of them
-    seed = int(rng.integers(1 << 31))  # that scikit-learn takes
+        return []  # too few subjects for half of them
+    seed = int(rng.integers(1 << 31))  # the range of scikit-learn's seeds
     courses = SubjectCourses.of(whose[~learnt], times[~learnt])
     return [*_of_lengths(codec, X, c, courses, learnt, seed, known)]
 
@@ -82,9 +84,9 @@ def _of_lengths(
 
 
 def lengths_of(sizes: NDArray[np.intp], c: Codes, classes: int) -> list[int]:
-    """Return the lengths of sessions to overhear: 10 and 30, or the longest that enough have.
+    """Return the lengths of sessions to overhear: 10 and 30, or the longest possible.
 
-    sizes, c : (n,) how many readings each subject has, and its class.
+    `sizes` and `c`, (n,), are the number of readings and the class of each subject.
     """
 
     def has_enough(length: int) -> bool:
@@ -104,18 +106,19 @@ def overheard(
     *,
     known: NDArray[np.object_] | None = None,
 ) -> OverheardSessions:
-    """Send whole sessions of subjects whom a map was not fitted to, and look for the class.
+    """Send whole sessions of subjects outside the map's fit, and infer their classes.
 
     Parameters
     ----------
     X : (n, T, d) readings of n subjects, NaN for missing columns.
-    c : (n,) numbers of their classes.
+    c : (n,) their class numbers.
     times : (n, T) in the map's units.
-    known : (n, q) side columns, which the attackers have too.
+    seed : for dither and learners.
+    known : (n, q) side columns, which the attackers also have.
 
     Cost: n T readings, and the learners.
     """
-    # nobody gets these messages: their dither may be drawn again
+    # a seeded dither is safe here, since these messages are never sent
     purpose = f"{X.shape[1]} readings"
     dither = ProtectiveRandom.from_secret(Secret(seed.to_bytes(16, "little")), purpose=purpose)
     cells = None if known is None else known.tolist()
@@ -165,7 +168,7 @@ def overheard(
 def _interval(
     scores: Floats, own: NDArray[np.bool_], rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Return a 95% interval of the AUC by resampling the subjects of each side."""
+    """Return a 95% interval of the AUC by resampling the subjects inside and outside the class."""
     yes, no = np.flatnonzero(own), np.flatnonzero(~own)
     drawn = [
         np.concatenate([rng.choice(yes, len(yes)), rng.choice(no, len(no))]) for _ in range(DRAWS)

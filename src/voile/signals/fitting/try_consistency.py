@@ -1,4 +1,4 @@
-"""Try the consistency adversary on messages of people whom no map was fitted to."""
+"""Try the consistency attack on messages of people whom no map was fitted to."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from voile.signals.attack.choice import infer_others
 from voile.signals.attack.consistency import DecodedMessages, infer_by_consistency
 from voile.signals.fitting.maps.trials import MapTrial, MethodTrials
 
-PEOPLE = 2_000  # at most, on whom it is tried
+PEOPLE = 2_000  # maximum number of people in the trial
 
 
 def try_consistency(trials: MethodTrials, seed: int) -> dict[str, float] | None:
-    """Return the balanced accuracy of consistency and of messages alone, at strength 1.
+    """Return the balanced accuracy of the consistency attack and of messages alone, at strength 1.
 
-    Half of the people have known classes. None where one column has nothing to be consistent
-    with, or people are too few.
+    Half of the people have known classes. Return None if there is only one column, or if there are
+    too few people.
     """
     first = trials.folds[0].map
     if first.fitted_ is None or sum(first.spans) + len(first.side) < 2:

@@ -1,1 +1,1 @@
-"""The map that hides the class: fitted, tried on held-out subjects, and stored in a kit."""
+"""The map that hides the class: fitting, and trials on held-out subjects."""

@@ -1,4 +1,4 @@
-"""The columns that a map is fitted to: each one's lattice or assignment, and the numbers."""
+"""The lattice or assignment of each column that a map is fitted to."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _column(
 def sample_of(
     table: NDArray[Any], columns: Sequence[Scale], codes: NDArray[np.intp], known: CheckedSubjects
 ) -> ClassSample:
-    """Return the numeric columns, each reading moved onto its lattice."""
+    """Return the numeric columns, with each reading moved to the nearest lattice value."""
     from voile.signals.model.maps.fitted import ClassSample
 
     lattices = [(j, column) for j, column in enumerate(columns) if isinstance(column, ValueLattice)]
@@ -88,5 +88,5 @@ def sample_of(
 
 
 def base_sample(sample: ClassSample, lift: RelationLift) -> ClassSample:
-    """Return the columns of a sample that a lift leaves to the class's map."""
+    """Return the base columns of a sample, which the class's map takes after the lift."""
     return replace(sample, X=sample.X[:, lift.base], cells=sample.cells[lift.base], lift=lift)

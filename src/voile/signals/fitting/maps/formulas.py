@@ -1,4 +1,4 @@
-"""Formulas that fit a column: sums, products and polynomials of others."""
+"""Formulas that fit a column: sums, products and polynomials of other columns."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ import numpy as np
 from voile.signals.model.codec.formula import ColumnFormula
 from voile.signals.model.codec.pieces import Floats
 
-LARGEST = 4.0  # standard deviation of distances, in cells: a looser relation reveals little
-TIGHT = 2.0  # the same of a relation whose numbers are none of a few simple ones
-DEGREES = {1: 6, 2: 3}  # of a fitted polynomial, by its number of columns
-DENOMINATOR = 12  # of a rational coefficient
-EXACT = 1.1  # how far a simple number may widen distances
-NOISE = 1e-9  # of arithmetic, as a share of a coefficient
+LARGEST = 4.0  # largest standard deviation of distances, in cells; looser relations reveal little
+TIGHT = 2.0  # the same limit for a relation without simple coefficients
+DEGREES = {1: 6, 2: 3}  # degrees of a fitted polynomial, by its number of columns
+DENOMINATOR = 12  # largest denominator of a rational coefficient
+EXACT = 1.1  # factor by which simple coefficients may widen distances
+NOISE = 1e-9  # arithmetic error, relative to a coefficient
 
 
 def fit_formulas(
     target: str, names: Sequence[str], few: Mapping[str, Floats], cell: float
 ) -> Iterator[tuple[ColumnFormula, float]]:
-    """Yield formulas of `names` that fit a column on a few rows, and how far distances may spread.
+    """Yield formulas of `names` that fit a column on a few rows.
 
     Parameters
     ----------
-    target : the column. names : of the others that a formula contains.
-    few : by name the values of each column on the same rows. cell : the column's resolution.
+    target : the column. names : the other columns that a formula contains.
+    few : by name, the values of each column on the same rows. cell : the column's resolution.
 
-    Yields a formula, and the largest standard deviation of its distances, in cells.
+    Yields
+    ------
+    A formula, and the largest standard deviation of its distances, in cells.
     """
     y, most = few[target], max(LARGEST * cell, 1e-12)
     P = np.stack([few[name] for name in names])
@@ -38,7 +40,7 @@ def fit_formulas(
         found.append(_product(y, P, names, most))
     simple = [one for one in found if one]
     yield from simple
-    # where a simple formula comes near, a polynomial may come nearer
+    # a polynomial may improve a simple formula
     largest = LARGEST if simple else TIGHT
     if len(names) in DEGREES and (text := _polynomial(y, P, names, largest * cell)):
         yield ColumnFormula(text), largest
@@ -47,7 +49,7 @@ def fit_formulas(
 def _sum(
     y: Floats, P: Floats, names: Sequence[str], most: float
 ) -> tuple[ColumnFormula, float] | None:
-    """Fit y = a + b x + ..., with rational numbers where these fit as well."""
+    """Fit y = a + b x + ..., with rational coefficients where these fit as well."""
     centre, scale = P.mean(axis=1), P.std(axis=1)
     D = np.vstack([np.ones(len(y)), (P - centre[:, None]) / scale[:, None]]).T
     beta, *_ = np.linalg.lstsq(D, y, rcond=None)
@@ -58,7 +60,7 @@ def _sum(
     simple = [_rational(b, 5 * s) for b, s in zip(slopes, doubt, strict=True)]
     is_simple = all(one is not None for one in simple)
     if is_simple and 0 in simple:
-        return None  # a relation of fewer columns, which is tried by itself
+        return None  # a relation of fewer columns, which is tried separately
     texts = [
         str(one) if one is not None else repr(float(b))
         for one, b in zip(simple, slopes, strict=True)
@@ -76,7 +78,7 @@ def _sum(
 
 
 def _rational(value: float, within: float) -> Fraction | None:
-    """Return the simplest number near a value, or None."""
+    """Return the simplest rational number near a value, or None."""
     for bottom in (*range(1, DENOMINATOR + 1), 20, 25, 50, 100):
         near = Fraction(round(value * bottom), bottom)
         if abs(float(near) - value) <= max(min(within, 0.02 / bottom), NOISE * abs(value)):
@@ -87,7 +89,7 @@ def _rational(value: float, within: float) -> Fraction | None:
 def _product(
     y: Floats, P: Floats, names: Sequence[str], most: float
 ) -> tuple[ColumnFormula, float] | None:
-    """Fit y = a x^b ..., of whole or half powers b."""
+    """Fit y = a x^b ..., with whole or half powers b."""
     D = np.vstack([np.ones(len(y)), np.log(P)]).T
     beta, *_ = np.linalg.lstsq(D, np.log(y), rcond=None)
     powers = np.rint(2 * beta[1:]) / 2
@@ -113,7 +115,7 @@ def _power(name: str, power: float) -> str:
 
 
 def _polynomial(y: Floats, P: Floats, names: Sequence[str], most: float) -> str | None:
-    """Fit a polynomial of standardised columns, its numbers rounded to be no one's value."""
+    """Fit a polynomial of standardised columns, with coefficients rounded for privacy."""
     centre, scale = (np.array([float(f"{v:.3g}") for v in one]) for one in (P.mean(1), P.std(1)))
     scale = np.where(scale > 0, scale, 1.0)
     W = (P - centre[:, None]) / scale[:, None]

@@ -1,4 +1,4 @@
-"""p(x | c, s): how one subject's scores differ from its class's, by partial pooling."""
+"""The laws p(x | c, s) of one subject's scores within its class, by partial pooling."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from voile.core.errors import RequestError
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.steps import AffineMap
 
-NEVER = 1e12  # variance of a mean of no readings
+NEVER = 1e12  # variance of a mean without readings
 
 
 @dataclass(frozen=True, eq=False)
 class SubjectLevels:
-    """The law of each subject's next score in each class: normal, by columns.
+    """The normal law of each subject's next score in each class, by column.
 
-    Private: it holds numbers of each person.
+    It contains numbers of each person, so it is private.
     """
 
     names: NDArray[Any]  # (m,) subjects, sorted
-    mean: Floats  # (m, k, d) of subject, class and score column
-    spread: Floats  # (m, k, d) of the same, above 0
+    mean: Floats  # (m, k, d) by subject, class and score column
+    spread: Floats  # (m, k, d) standard deviations, above 0
 
     def steps(self, subject: object) -> tuple[AffineMap, ...] | None:
-        """Return per class the map of a subject's scores to normal ones; None if not known."""
+        """Return per class the map from a subject's scores to normal scores, or None if unknown."""
         (known,) = np.nonzero(self.names == subject)
         if not len(known):
             return None
@@ -38,12 +38,12 @@ class SubjectLevels:
 def pool_levels(
     Y: Floats, codes: NDArray[np.intp], whose: NDArray[np.intp], names: NDArray[Any]
 ) -> SubjectLevels:
-    """Fit each subject's levels, drawn towards the class's: the fewer readings, the more.
+    """Fit the level of each subject by shrinkage to the class's level, stronger for fewer readings.
 
-    A score of subject s in class c is y = a_sc + e. Levels a_sc are normal about 0, with a
-    variance per class. They are correlated between the classes of one subject, so each class
-    carries information about the others. e is normal with a variance per class. Variances
-    are those of moments, and levels the best linear predictions: O(n d + m k^3 d).
+    A score of subject s in class c is y = a_sc + e. Levels a_sc are normal about 0, with a variance
+    per class. They are correlated between the classes of one subject, so each class carries
+    information about the others. e is normal with a variance per class. Variances are moment
+    estimates, and levels are best linear predictions. Cost: O(n d + m k^3 d).
 
     Source: Henderson 1975, best linear unbiased prediction; Gelman, Hill 2007, partial pooling.
     """
@@ -62,14 +62,14 @@ def pool_levels(
 
 
 def _column(y: Floats, cell: NDArray[np.intp], counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return mean and spread of the next score, (m, k) each, of one column."""
+    """Return the mean and the standard deviation of the next score of one column, (m, k) each."""
     some = np.maximum(counts, 1)
     means = np.bincount(cell, y, minlength=counts.size).reshape(counts.shape) / some
     left = (y - means.ravel()[cell]) ** 2
     within = np.bincount(cell, left, minlength=counts.size).reshape(counts.shape).sum(axis=0)
     within /= np.maximum(counts - 1, 0).sum(axis=0)
     there = counts > 0
-    # the mean square of subjects' means is a level's variance and what readings add to it
+    # the mean square of subject means is the level's variance plus the readings' noise
     square = (means**2).sum(axis=0) / there.sum(axis=0)
     added = (there * within / some).sum(axis=0) / there.sum(axis=0)
     between = np.maximum(square - added, 1e-3 * within)
@@ -82,7 +82,7 @@ def _column(y: Floats, cell: NDArray[np.intp], counts: NDArray[np.intp]) -> tupl
 
 
 def _together(means: Floats, there: NDArray[np.bool_], between: Floats) -> Floats:
-    """Return the correlation of levels, one for all pairs of classes, from 0 to just below 1."""
+    """Return a common correlation of levels for all pairs of classes, from 0 to just below 1."""
     scaled = np.where(there, means, 0) / np.sqrt(between)
     pairs = scaled.sum(axis=1) ** 2 - (scaled**2).sum(axis=1)
     number = there.sum(axis=1)

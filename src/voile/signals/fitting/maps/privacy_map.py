@@ -1,4 +1,4 @@
-"""`PrivacyMap`: learn from readings of known classes the map that hides the class."""
+"""`PrivacyMap` learns the map that hides the class, from readings of known classes."""
 
 from __future__ import annotations
 
@@ -34,50 +34,52 @@ if TYPE_CHECKING:
     from voile.signals.model.codec.posterior import ClassPosterior
     from voile.signals.model.maps.fitted import ClassSample, MapMethod
 
-COARSEST = 0.1  # of a cell: fewer points sent of each, and the lattice would show by their number
+COARSEST = 0.1  # in cells; with a coarser rounding, message counts would reveal the lattice
 
 
 @dataclass(eq=False, repr=False)
 class PrivacyMap(EstimatorParameters):
-    """Learn one injective map per private class, after which all classes look alike.
+    """A learned injective map per private class, after which all classes look alike.
 
-    The story: a patient's device sends readings to a clinic that knows the condition, the class.
-    An adversary overhears them, knows every map, has any number of readings of each class,
-    and guesses the class. The clinic decodes every reading exactly; the guess should be no better
-    than one made without the readings.
+    A patient's device sends readings to a clinic that knows the condition, the class. An adversary
+    overhears the messages, knows every map, has any number of readings of each class, and guesses
+    the class. The clinic decodes every reading exactly. The guess should be no better than a guess
+    without the readings.
 
     Parameters
     ----------
-    method : `transport`, a closed form (Theorems 2 to 5), the paper's learned `affine`, or a
-        method object with parameters. Closed forms are `normal`, `exponential`, `gamma` and
-        `uniform`.
-    base : the look of overheard values: `normal`, `uniform`, or `barycentre`, which keeps the
-        source's units. It changes no risk.
-    strength : 0 (nothing is hidden) to 1; injective throughout.
-    resolution : of each column, or one for all: a decimal number, `nominal`, or None to find it.
-    random_state : of the fit: its folds, starts and dither. Messages are dithered with
-        protective randomness, which no seed gives.
-    places : decimal places of messages, 0 to 12; None: float64, at its finest. Refused if some
-        readings of the fit would not come back, or their cells hold few such decimals.
-    side_resolution : as `resolution`, of side columns; text is nominal.
-    relations : by column a formula of `x0`, `x1`, ... the numeric columns, and `k0`, `k1`, ... the
-        side columns: `{2: "x0 / x1 ** 2"}`. The fit finds other relations; None: none is lifted.
-    in_clear : whether side columns travel with messages: `barycentre` then follows them, and
-        looks like readings of such people. Else it is one law for all of their values.
+    method : `transport`, a closed form (Theorems 2 to 5), the paper's learned `affine`, or a method
+        object with parameters. The closed forms are `normal`, `exponential`, `gamma` and `uniform`.
+    base : the distribution of messages: `normal`, `uniform`, or `barycentre`, which keeps the
+        source's units. It does not change the risk.
+    strength : from 0 (nothing is hidden) to 1. The map is injective for every strength.
+    resolution : for each column, or one for all: a decimal number, `nominal`, or None to estimate
+        it.
+    random_state : seed of the fit: its folds, starting points and dither. The dither of messages
+        uses secure randomness without a seed.
+    places : decimal places of messages, 0 to 12. None: full float64 precision. `fit` refuses
+        `places` if some of its readings would not decode exactly, or if their cells contain too few
+        such decimals.
+    side_resolution : like `resolution`, for side columns. Text is nominal.
+    relations : by column, a formula of the numeric columns `x0`, `x1`, ... and the side columns
+        `k0`, `k1`, ...: `{2: "x0 / x1 ** 2"}`. The fit finds other relations itself. None: no
+        relation is removed.
+    in_clear : whether side columns are sent with messages. `barycentre` then depends on them, and
+        messages look like readings of such people. Otherwise it is one law for all their values.
 
     Attributes
     ----------
     classes_ : (k,) the classes, sorted.
-    codec_ : all that encoding and decoding needs, `voile.signals.model.codec.codec.Codec`.
+    codec_ : the codec for encoding and decoding, `voile.signals.model.codec.codec.Codec`.
     fitted_ : frames and layers per class, from which codecs of any base and strength are made.
-    lift_ : the relations that are lifted, and heaped last digits; None without any.
+    lift_ : the removed relations and the heaped last digits, or None without any.
     levels_ : each subject's levels if p(x | c, s) is the subjects' own; else None.
 
-    scikit-learn clones it and sets its parameters; it is a codec, not a transformer of a pipeline,
-    since encoding takes each reading's class.
+    scikit-learn can clone the map and set its parameters. It is a codec and not a transformer for a
+    pipeline, since encoding needs the class of each reading.
 
-    Guarantee: decoding is exact, proved for each value as it is encoded. Privacy is measured, not
-    proved: perfect only where the readings are of the method's family.
+    Guarantee: decoding is exact, and each value is checked when it is encoded. Privacy is measured,
+    not proved. It is perfect only if the readings are of the method's family.
 
     Source: Aranki, Bajcsy, *Private Disclosure of Information in Health Tele-monitoring*, 2015.
 
@@ -114,20 +116,21 @@ class PrivacyMap(EstimatorParameters):
         *,
         known: ArrayLike | None = None,
     ) -> PrivacyMap:
-        """Learn the map.
+        """Fit the map to readings of known classes.
 
         Parameters
         ----------
         X : (n, d) readings, or (n,); d up to about 10. Missing values are refused.
         c : (n,) strings or whole numbers.
-        subjects : (n,) the subject of each reading; None: each reading has its own person. Class
-            sizes and folds count subjects. With `Subjects`, weights and beliefs decide each class's
-            share in the barycentre and in the search of `affine`. `own` laws are for classes that
-            change within a subject. They give each subject a codec of its own besides the common
-            one, against adversaries who know how this subject's readings differ.
-        known : (n, q) or (n,) side columns K, such as age and sex: numbers or names, None, NaN
-            or blank text where missing. The map then hides the class from an adversary who
-            knows them, and takes them to encode and decode: I(Z; C | S, K).
+        subjects : (n,) the subject of each reading. None: each reading belongs to a different
+            person. Class sizes and folds count subjects. With `Subjects`, weights and beliefs set
+            each class's share in the barycentre and in the search of `affine`. Use `own` laws for
+            classes that change within a subject. They give each subject its own codec in addition
+            to the common codec. It protects against adversaries who know how this subject's
+            readings differ.
+        known : (n, q) or (n,) side columns K, such as age and sex: numbers or names, with None, NaN
+            or blank text for missing values. The map then hides the class from an adversary who
+            knows them: I(Z; C | S, K). Encoding and decoding need them.
 
         Returns
         -------
@@ -135,13 +138,13 @@ class PrivacyMap(EstimatorParameters):
 
         Raises
         ------
-        RequestError : an unknown method or base, or a strength outside 0..1. Also a missing
-            reading, no resolution found, or a class of under 20 subjects. Also a column constant
-            within a class, or readings that the method does not fit.
+        RequestError : the method or base is unknown, or the strength is outside 0..1. A reading is
+            missing, or no resolution is found. A class has fewer than 20 subjects, or a column is
+            constant within a class. The method is not suitable for the readings.
 
         Warns
         -----
-        SignalsWarning : a class of under 100 subjects.
+        SignalsWarning : a class has fewer than 100 subjects.
         """
         from voile.signals.fitting.maps.side_columns import beside, check_conditional, pooled_note
 
@@ -178,7 +181,7 @@ class PrivacyMap(EstimatorParameters):
         return self
 
     def _find_lift(self, sample: ClassSample, kinds: Sequence[Scale]) -> RelationLift | None:
-        """Return the relations among the numeric columns, and heaped digits."""
+        """Return the relations among the numeric columns, and the heaped digits."""
         from voile.signals.fitting.maps.relations import find_lift
 
         if self.relations is None or not len(sample.cells):
@@ -190,7 +193,7 @@ class PrivacyMap(EstimatorParameters):
         return find_lift(sample.X, sample.c, lattices, known, declared=declared, places=places)
 
     def _levels(self, sample: ClassSample, known: CheckedSubjects) -> SubjectLevels:
-        """Fit each subject's levels of the scores, as sent."""
+        """Fit each subject's levels of the dithered scores."""
         from voile.signals.fitting.maps.levels import pool_levels
         from voile.signals.model.maps.fitted import SCORES
 
@@ -237,9 +240,9 @@ class PrivacyMap(EstimatorParameters):
             )
 
     def codec(self, *, base: str, strength: float, subject: object = None) -> Codec:
-        """Make the codec of another base or strength from the same fit, or one subject's own.
+        """Return the codec of another base or strength from the same fit, or of one subject.
 
-        A subject that was not fitted, or has no law of its own, has the common codec.
+        A subject without its own law gets the common codec.
         """
         from voile.signals.model.maps.stored import StoredMap
 
@@ -257,18 +260,19 @@ class PrivacyMap(EstimatorParameters):
         known: ArrayLike | None = None,
         protective: ProtectiveRandom | None = None,
     ) -> NDArray[Any]:
-        """Return the messages of readings of known classes; see `Codec.encode`.
+        """Return the messages of readings with known classes; see `Codec.encode`.
 
         Parameters
         ----------
-        subjects : (n,) the subject of each reading; None: each reading has its own person. If laws
-            are the subjects' own, each has its own codec, and decoding needs `subjects`.
-        known : the side columns that the map was fitted with, row by row.
+        subjects : (n,) the subject of each reading. None: each reading belongs to a different
+            person. If laws are the subjects' own, each subject has its own codec, and decoding
+            needs `subjects`.
+        known : the side columns that the map was fitted with, one row per reading.
 
         Warns
         -----
         SignalsWarning : a subject has a second reading, here or in an earlier call of this map.
-            Each is hidden by itself, but many gradually reveal the class.
+            Each reading is hidden by itself, but several gradually reveal the class.
         """
 
         def encode(codec: Codec, X: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
@@ -287,7 +291,7 @@ class PrivacyMap(EstimatorParameters):
         c: ArrayLike,
         subjects: ArrayLike,
     ) -> NDArray[Any]:
-        """Apply `work` with each subject's codec; with the common one if laws are not own."""
+        """Apply `work` with each subject's codec, or with the common codec without own laws."""
         codec, table = self._codec(), np.asarray(X)
         whose = as_given(subjects, len(table))
         labels = np.asarray(c)
@@ -303,7 +307,7 @@ class PrivacyMap(EstimatorParameters):
         return out
 
     def _count(self, subjects: NDArray[Any]) -> None:
-        """Remember the subjects of sent readings, and warn of those with an earlier reading."""
+        """Record the subjects of encoded readings, and warn about their second readings."""
         once = set(subjects.tolist())
         again = len(subjects) - len(once - self._sent)
         self._sent |= once
@@ -320,13 +324,13 @@ class PrivacyMap(EstimatorParameters):
         known: ArrayLike | None = None,
         farthest: float | None = None,
     ) -> NDArray[Any]:
-        """Return the readings again; see `Codec.decode`. Subjects count for own laws alone.
+        """Return the readings of messages; see `Codec.decode`. `subjects` is for own laws only.
 
-        Every number decodes to some reading: also a forged one, one of another class, and one of
-        other side columns. If the side columns at both ends may differ, send a `KnownMac` of each
-        message. `farthest`: refuse readings beyond this normal score of their class. The live
-        channel limits readings to 8, beyond which lies one in 10^15. None: all readings given to
-        `encode` come back, however far out.
+        Every number decodes to some reading, even a forged number, or one of another class or other
+        side columns. If the side columns of client and server may differ, send a `KnownMac` of each
+        message. With `farthest`, readings beyond this normal score of their class are refused. The
+        live channel limits readings to 8, which one in 10^15 exceeds. With None, all readings given
+        to `encode` decode exactly, however extreme.
         """
 
         def decode(codec: Codec, Z: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
@@ -343,7 +347,7 @@ class PrivacyMap(EstimatorParameters):
     def _check_plausible(
         self, readings: NDArray[Any], c: ArrayLike, known: ArrayLike | None, farthest: float
     ) -> None:
-        """Refuse readings beyond a normal score."""
+        """Refuse readings beyond the normal score `farthest`."""
         outside = self._scores().outside(readings, c, farthest, known=known)
         outside = outside.reshape(len(readings), -1)
         if outside.any():
@@ -363,7 +367,7 @@ class PrivacyMap(EstimatorParameters):
         *,
         known: ArrayLike | None = None,
     ) -> ClassPosterior:
-        """Weigh the possible readings of messages of uncertain class; see `Codec.posterior`."""
+        """Return the possible readings of messages of uncertain class; see `Codec.posterior`."""
         self._codec()
         codec, model = (
             self.codec(base=base, strength=strength, subject=subject)
@@ -374,11 +378,11 @@ class PrivacyMap(EstimatorParameters):
     def outside(
         self, X: ArrayLike, c: ArrayLike, *, known: ArrayLike | None = None
     ) -> NDArray[np.bool_]:
-        """Flag readings rarer in their class than once in 40,000; see `Codec.outside`."""
+        """Flag readings that are rarer in their class than 1 in 40,000; see `Codec.outside`."""
         return self._scores().outside(X, c, known=known)
 
     def _scores(self) -> Codec:
-        """Return the codec to normal scores, which measure how far out a reading lies."""
+        """Return the codec that maps to normal scores, which measure how extreme a reading is."""
         self._codec()
         if self._to_scores is None:
             self._to_scores = self.codec(base="normal", strength=1.0)
@@ -390,7 +394,7 @@ class PrivacyMap(EstimatorParameters):
         return self.codec_
 
     def _method(self) -> MapMethod:
-        """Return the chosen method, and check it as far as possible without readings."""
+        """Return the chosen method, after all checks that need no readings."""
         from voile.signals.fitting.maps.registry import METHODS
 
         check_looks(self.base, self.strength)

@@ -1,4 +1,4 @@
-"""The methods by which `PrivacyMap` and `fit` learn a map, by name."""
+"""The methods with which `PrivacyMap` and `fit` learn a map, by name."""
 
 from __future__ import annotations
 

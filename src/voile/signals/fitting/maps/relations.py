@@ -1,11 +1,11 @@
-"""Find relations among readings and with known columns, and learn the tables that lift them.
+"""Find relations among readings and known columns, and fit the tables that remove them.
 
 A candidate relates a column to one to three others, or to all of them. It is a sum with rational
 coefficients, a product of whole or half powers, or a fitted polynomial. A relation can be solved
-for each of its columns. The right column gives the shortest description of a row. Its
-length is the entropy of its distances, less the logarithm of its cells per cell of another column.
-With a wrong column the others would have few of the values on their lattices. The relation with
-the least entropy is lifted first. Then the search goes on without its column.
+for each of its columns. The right column gives the shortest description of a row. The length of a
+description is the entropy of its distances, minus the log of its cells per cell of another column.
+With a wrong column, the others would take only a few of the values on their lattices. The relation
+with the least entropy is removed first. The search then continues without its column.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from voile.signals.model.codec.lift import (
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.place import ReadingPlace
 
-SHARE = 0.2  # of the column's standard deviation, at most
-SHIFT = 0.25  # of the distances' standard deviation, between a class and all: else they show it
-SCREENED = 600  # rows that candidates are screened on
+SHARE = 0.2  # maximum, relative to the column's standard deviation
+SHIFT = 0.25  # maximum shift of a class, in standard deviations; more would reveal it
+SCREENED = 600  # rows on which candidates are screened
 PARTS = 3  # columns of a relation, or all
-PRIOR = 20.0  # people that the law of all rows of a table weighs, in that of each row
+PRIOR = 20.0  # weight of the pooled law in each row of a table, in people
 TAILS = 30  # intervals beyond each end of a table, each half as wide as the one before
 EDGE = 20  # rows at or beyond each end of a table
 ALIKE = 0.05  # bits of entropy
-LONGER = 0.5  # bits that the description of a row may exceed the shortest
+LONGER = 0.5  # excess of a row's description over the shortest, in bits
 WIDEST = 400  # distances in a table
 BROKEN = 0.01  # share of rows that may break a declared relation
 HEAPED = 0.15  # share of the most frequent last digit
@@ -55,7 +55,7 @@ class _RelationCandidate:
     column: int
     formula: ColumnFormula
     distances: Floats
-    rows: Codes  # of the table
+    rows: Codes  # rows of the table
     n_rows: int
     entropy: float
 
@@ -70,19 +70,22 @@ def find_lift(
     fixed: Sequence[int] = (),
     places: Sequence[int] | None = None,
 ) -> RelationLift | None:
-    """Return the lift of the relations that readings have, declared ones first; None without any.
+    """Return the lift of the relations among readings, or None without relations.
+
+    Declared relations come first.
 
     Parameters
     ----------
-    X : (n, d) readings on their lattices. c : (n,) classes. known : (q, n) side columns, NaN where
-        missing.
-    declared : by column the relation, of `x0`, `k0`, ... fixed : columns that are not lifted.
-    places : of the columns in the caller's table, for errors; None: the same.
+    X : (n, d) readings on their lattices. c : (n,) classes.
+    known : (q, n) side columns, NaN where missing.
+    declared : by column the relation, a formula of `x0`, `k0`, ... fixed : columns that are not
+        lifted.
+    places : numbers of the columns in the caller's table, for errors. None: the same numbers.
 
     Raises
     ------
-    RequestError : readings break a declared relation, its parts do not determine the column as
-        finely as its resolution, or relations form a cycle.
+    RequestError : readings break a declared relation, or relations form a cycle. Or the parts of a
+        relation are too coarse for the column's resolution.
 
     Cost: O(d^4) regressions of 600 rows.
     """
@@ -108,9 +111,9 @@ def find_lift(
             break
         least = min(one.entropy for one in candidates) + ALIKE
         alike = [one for one in candidates if one.entropy <= least]
-        # the finest column: else others would take few of the values that their lattices have
+        # the finest column: otherwise others would take few of their lattice values
         best = max(alike, key=lambda one: _reach(one, columns, lattices))
-        found.insert(0, best)  # later relations contain no column that is lifted before
+        found.insert(0, best)  # later relations contain no column that was lifted before
         taken.add(best.column)
     digits = np.zeros((X.shape[1], DIGITS), dtype=np.int64)
     for j, lattice in enumerate(lattices):
@@ -128,7 +131,7 @@ def find_lift(
 
 
 def _sort_declared(declared: Mapping[int, ColumnFormula], places: Sequence[int]) -> list[int]:
-    """Return declared columns, each after those that its relation contains."""
+    """Return the declared columns, each after the columns that its relation contains."""
     order: list[int] = []
     left = dict(declared)
     while left:
@@ -159,7 +162,7 @@ def _measure(
 
 
 def _entropy(distances: Floats, rows: Codes) -> float:
-    """Return H(distance | row) in bits, corrected for the number of values (Miller, Madow)."""
+    """Return H(distance | row) in bits, with the Miller-Madow bias correction."""
     _, pairs = np.unique(np.stack([rows, distances]), axis=1, return_counts=True)
     alone = np.bincount(rows)
     alone = alone[alone > 0]
@@ -178,7 +181,7 @@ def _check(
     lattices: Sequence[ValueLattice],
     where: ReadingPlace,
 ) -> None:
-    """Refuse a declared relation that readings break, or whose parts are too coarse."""
+    """Refuse a declared relation that readings break, or with parts that are too coarse."""
     lattice = lattices[one.column]
     reach = _reach(one, columns, lattices)
     if reach > 4 * LARGEST:
@@ -200,7 +203,7 @@ def _check(
 def _reach(
     one: _RelationCandidate, columns: Mapping[str, Floats], lattices: Sequence[ValueLattice]
 ) -> float:
-    """Return how far rounding of its parts moves a relation, in cells of its column."""
+    """Return how much rounding of its parts moves a relation, in cells of its column."""
     parts = [int(name[1:]) for name in one.formula.names if name[0] == "x"]
     moves = (np.abs(_moves(one, part, columns, lattices)) for part in parts)
     return float(sum(np.nanmedian(move) / 2 for move in moves))
@@ -212,7 +215,7 @@ def _moves(
     columns: Mapping[str, Floats],
     lattices: Sequence[ValueLattice],
 ) -> Floats:
-    """Return by how many cells of its column a cell of one part moves a relation, (n,)."""
+    """Return how much one cell of a part moves a relation, in cells of its column, (n,)."""
     name, half = f"x{part}", lattices[part].resolution / 2
     low, high = (
         one.formula.evaluate({**columns, name: columns[name] + way}) for way in (-half, half)
@@ -227,8 +230,8 @@ def _solve_best(
 ) -> Iterator[_RelationCandidate]:
     """Yield for each set of columns the candidate with the shortest description of a row.
 
-    Yield no candidate if a column outside it gives a much shorter description. Yield none if fewer
-    of the columns give one that is as short.
+    Skip a set if a column outside it gives a much shorter description. Also skip it if a subset of
+    its columns gives a description that is as short.
     """
     by_columns: dict[frozenset[str], list[tuple[float, _RelationCandidate]]] = {}
     for one in candidates:
@@ -251,14 +254,14 @@ def _describe(
     columns: Mapping[str, Floats],
     lattices: Sequence[ValueLattice],
 ) -> float:
-    """Return the bits of a row's description, compared with a derived `column`."""
+    """Return the bits of a row's description, relative to deriving `column`."""
     if one.column == column:
         return one.entropy
     return one.entropy - float(_log_moves(_moves(one, column, columns, lattices)).mean())
 
 
 def _log_moves(moves: Floats) -> Floats:
-    """Return the logarithms, in bits, of the moves that have one."""
+    """Return the base-2 logs of the moves that have one."""
     size = np.abs(moves[np.isfinite(moves) & (moves != 0)])
     return np.log2(size) if len(size) else np.zeros(1)
 
@@ -266,7 +269,7 @@ def _log_moves(moves: Floats) -> Floats:
 def _find_excess(
     one: _RelationCandidate, columns: Mapping[str, Floats], lattices: Sequence[ValueLattice]
 ) -> float:
-    """Return by how many bits a row's description exceeds that with another column derived."""
+    """Return how many more bits a row's description has than with another derived column."""
     cell = lattices[one.column].resolution
     off = (columns[f"x{one.column}"] - one.formula.evaluate(columns)) / cell
     shortest = one.entropy
@@ -308,7 +311,7 @@ def _candidates(
 
 
 def _is_common(one: _RelationCandidate, c: Codes) -> bool:
-    """Whether distances have about the same mean in every class, so that one table is enough."""
+    """Return whether distances have similar means in every class, so that one table is enough."""
     spread, sizes = max(_measure_spread(one.distances), 0.1), np.bincount(c)
     low, high = np.quantile(one.distances, [0.005, 0.995])
     inside = np.clip(one.distances, low, high)
@@ -317,13 +320,13 @@ def _is_common(one: _RelationCandidate, c: Codes) -> bool:
 
 
 def _measure_spread(distances: Floats) -> float:
-    """Return the standard deviation, of all rows but the farthest hundredth."""
+    """Return the standard deviation of distances, clipped at the .5% and 99.5% quantiles."""
     low, high = np.quantile(distances, [0.005, 0.995])
     return float(np.clip(distances, low, high).std())
 
 
 def _table(distances: Floats, of: Codes, n_rows: int) -> tuple[int, NDArray[np.int64]]:
-    """Return the first distance of a table, and its widths: pooled over all classes."""
+    """Return the first distance of a table and its widths, pooled over all classes."""
     ordered = np.sort(distances)
     edge = min(EDGE, len(ordered)) - 1
     low, high = int(ordered[edge]), int(ordered[-1 - edge])
@@ -345,14 +348,14 @@ def _table(distances: Floats, of: Codes, n_rows: int) -> tuple[int, NDArray[np.i
 
 
 def _whole(shares: Floats) -> NDArray[np.int64]:
-    """Return whole numbers above 0 in proportion to shares, of sum 2^48."""
+    """Return whole numbers above 0 that are proportional to shares and sum to 2^48."""
     widths = np.maximum(np.rint(shares / shares.sum() * WHOLE), 1).astype(np.int64)
     widths[int(widths.argmax())] += WHOLE - int(widths.sum())
     return np.asarray(widths)
 
 
 def _find_heaping(positions: Floats) -> NDArray[np.int64]:
-    """Return the widths of last digits where people round; 0 throughout where they do not."""
+    """Return the widths of last digits that people round to, or zeros without rounding."""
     k = np.rint(positions)
     counts = np.bincount(np.mod(k, DIGITS).astype(np.intp), minlength=DIGITS)
     low, high = np.quantile(k, [0.25, 0.75])
@@ -363,4 +366,4 @@ def _find_heaping(positions: Floats) -> NDArray[np.int64]:
     )
     if high - low < HEAPED_SPAN or not is_heaped:
         return np.zeros(DIGITS, dtype=np.int64)
-    return _whole(np.maximum(counts, EDGE).astype(np.float64))  # fewer people show no digit
+    return _whole(np.maximum(counts, EDGE).astype(np.float64))  # limits what small counts reveal

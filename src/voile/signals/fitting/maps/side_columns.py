@@ -1,4 +1,4 @@
-"""The grids of side columns: chosen so that no level, end or name is one person's."""
+"""Grids of side columns, chosen so that no level, end or name reveals one person's value."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from voile.signals.model.codec.pieces import Codes
 from voile.signals.model.codec.place import ReadingPlace
 from voile.signals.model.maps.fitted import ClassSample, MapMethod
 
-LEAST = 20  # subjects at or beyond each end of a grid, and of each name with a level of its own
-NODES = 25  # about
+LEAST = 20  # subjects at or beyond each end of a grid, and per name with its own level
+NODES = 25  # approximate number
 
 
 def side_of(
     known: NDArray[Any], whose: Codes, resolutions: Sequence[float | str | None], first: int
 ) -> tuple[sides.SideColumn, ...]:
-    """Return each side column's grid; text and columns declared nominal have names.
+    """Return each side column's grid. Text and columns declared nominal have names.
 
-    known : (n, q) cells. first : the place of the first one after the columns of readings.
+    `known` are (n, q) cells. `first` is the number of the first side column, after the reading
+    columns.
     """
     return tuple(
         _column(known[:, j], whose, one, ReadingPlace(first + j))
@@ -61,7 +62,7 @@ def _column(
 
 
 def _common(names: NDArray[np.str_], whose: Codes) -> NDArray[np.str_]:
-    """Return the names that enough subjects have."""
+    """Return the names that at least `LEAST` subjects have."""
     pairs = np.unique(np.stack([np.unique(names, return_inverse=True)[1], whose]), axis=1)
     return np.asarray(np.unique(names)[np.bincount(pairs[0]) >= LEAST])
 
@@ -69,12 +70,12 @@ def _common(names: NDArray[np.str_], whose: Codes) -> NDArray[np.str_]:
 def _grid(
     lattice: ValueLattice, numbers: NDArray[np.float64], whose: Codes, where: ReadingPlace
 ) -> sides.NumberGrid:
-    """Cut the span into even parts, with enough subjects at or beyond each end.
+    """Divide the span into equal parts, with enough subjects at or beyond each end.
 
-    Nodes are multiples of the width: else the first would be the value of the last such subject.
+    Nodes are multiples of the width. Otherwise the first node would reveal a subject's value.
     """
     positions = lattice.positions(numbers, where)
-    own = np.unique(whose, return_index=True)[1]  # one of each subject's
+    own = np.unique(whose, return_index=True)[1]  # one value per subject
     each = np.sort(positions[own])
     beyond = min(LEAST, (len(each) + 1) // 2)
     low, high = int(each[beyond - 1]), int(each[-beyond])
@@ -86,7 +87,7 @@ def _grid(
 def never_together(
     columns: Sequence[sides.SideColumn], levels: sides.SideLevels, c: Codes, classes: int
 ) -> list[tuple[int, int]]:
-    """List (side column, class) where a class never occurs with some of its values.
+    """Return (side column, class) pairs in which the class never occurs with some values.
 
     A numeric value counts by its quarter of the grid, or as missing.
     """
@@ -106,7 +107,7 @@ def never_together(
 def beside(
     sample: ClassSample, known: ArrayLike, resolution: Resolution, first: int
 ) -> ClassSample:
-    """Return a sample with its side columns; their places count from `first`."""
+    """Return a sample with its side columns, numbered from `first` in errors."""
     table = sides.side_table(known, len(sample.c))
     said = resolutions(resolution, table.shape[1])
     side = side_of(table, sample.subjects, said, first)

@@ -1,7 +1,7 @@
-"""Measure the bits and the cost of a policy's messages, on subjects held out of the fit.
+"""Measure the leakage and the cost of a policy's messages, on subjects held out of the fit.
 
-Subjects are dealt into three folds. Maps fitted to two folds send the readings of the third. An
-eavesdropper will likewise overhear people that no map has seen.
+Subjects are split into three folds. Maps fitted to two folds send the readings of the third. An
+eavesdropper will likewise overhear people whom no map was fitted to.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from voile.signals.model.codec.side import SideColumn, SideLevels, missing_featu
 from voile.signals.model.maps.fitted import ClassSample, MapMethod
 from voile.signals.model.maps.stored import StoredMap
 
-APART = 1e3  # between nominal values, in standard deviations of numbers: neighbours share theirs
+APART = 1e3  # distance of nominal values in standard deviations: neighbours share a value
 DEALS = 50
-MOST = 30_000  # subjects that estimates rest on: neighbours are looked up for each
+MOST = 30_000  # maximum subjects of an estimate, since neighbours are searched for each
 
 
 @dataclass(frozen=True)
 class ClassLeakage:
-    """Bits of the class that messages reveal, with their 95% interval."""
+    """The leakage of messages about the class in bits, with its 95% interval."""
 
     bits: float
     low: float
@@ -50,17 +50,17 @@ class ClassLeakage:
 
 @dataclass(frozen=True, eq=False)
 class MapTrial:
-    """Readings of subjects held out of a map, one each."""
+    """Readings of subjects held out of a map, one per subject."""
 
     map: StoredMap  # fitted to the other folds
     X: NDArray[Any]  # (n, d) readings
     c: Codes  # (n,) classes
-    u: Floats  # (n, d) where within its rounding cell each reading is sent from, -1/2 to 1/2
+    u: Floats  # (n, d) position of each reading's dither in its cell, -1/2 to 1/2
     beliefs: tuple[Floats, Floats]  # distinct p(c | s), (g, k), and p(s) of each, (g,)
-    levels: SideLevels | None = None  # where they lie on the side columns' grids
+    levels: SideLevels | None = None  # their levels on the side columns' grids
 
     def contributions(self, clouds: Sequence[Floats | NearPoints], c: Codes) -> Floats:
-        """Return each subject's part of the leakage, if the subjects had classes `c`.
+        """Return each subject's contribution to the leakage, if the subjects had classes `c`.
 
         With side columns K it is I(Z, K; C) - I(K; C): the information that messages add to them.
         """
@@ -75,12 +75,12 @@ class MapTrial:
         return [np.concatenate([cloud, K], axis=1), K]
 
     def beside(self) -> Floats:
-        """Return the side columns as numbers of one spread, (n, features)."""
+        """Return the side columns as numbers of equal spread, (n, features)."""
         assert self.levels is not None
         return side_features(self.map.side, self.levels)
 
     def encode_messages(self, base: str, strength: float) -> NDArray[Any]:
-        """Return the messages, (n, d): the number of the value in nominal columns."""
+        """Return the messages, (n, d), with the index of the value for nominal columns."""
         codec = self.map.at(base, strength).codec_
         out = np.empty(self.X.shape)
         for which in np.unique(self.c):
@@ -132,10 +132,11 @@ def trials(
     levels: SideLevels | None = None,
     lift: RelationLift | None = None,
 ) -> Iterator[MapTrial]:
-    """Fit to two folds of subjects, and yield the rows `tried` of the third.
+    """Fit to two folds of subjects, and yield a trial of the rows `tried` in the third.
 
-    The adversary's beliefs are `prior`, (n, k) p(c | s); None: the shares. Lattices and the grids
-    of side columns come from all readings: they depend on scales, not on people.
+    The adversary's beliefs are `prior`, (n, k) p(c | s), or the class shares if it is None.
+    Lattices and the grids of side columns come from all readings, since they depend on scales and
+    not on people.
     """
     n, k = len(table), int(c.max()) + 1
     everyone = CheckedSubjects.of(Subjects(whose, beliefs=prior), n, k)
@@ -159,7 +160,7 @@ def trials(
 
 
 def _refit_column(column: Scale, values: NDArray[Any], c: Codes) -> Scale:
-    """Fit a nominal column to these rows alone; values that they lack come last of all."""
+    """Fit a nominal column to these rows only. Values that they lack come last."""
     if isinstance(column, ValueLattice):
         return column
     k, m = int(c.max()) + 1, len(column.values)
@@ -168,16 +169,16 @@ def _refit_column(column: Scale, values: NDArray[Any], c: Codes) -> Scale:
 
 
 def points(Z: Floats, numeric: Sequence[bool]) -> Floats:
-    """Bring messages to one spread; nominal values lie far apart."""
+    """Scale messages to equal spread, with a large distance between nominal values."""
     spread = Z.std(axis=0)
-    jitter = np.random.default_rng(0).normal(0, 1e-9, Z.shape)  # equal messages need an order
+    jitter = np.random.default_rng(0).normal(0, 1e-9, Z.shape)  # breaks ties between equal messages
     scaled = Z / np.where(spread > 0, spread, 1)
     return np.asarray(np.where(np.asarray(numeric), scaled, APART * Z) + jitter)
 
 
 @dataclass(frozen=True, eq=False)
 class MethodTrials:
-    """All folds of one method."""
+    """The trials of one method in all folds."""
 
     folds: tuple[MapTrial, ...]
 
@@ -185,9 +186,10 @@ class MethodTrials:
         return [one.encode_messages(base, strength) for one in self.folds]
 
     def leakage(self, strength: float) -> ClassLeakage:
-        """Estimate the bits that messages reveal, by Ross's estimator in each fold.
+        """Estimate the leakage of messages in bits, by Ross's estimator in each fold.
 
-        One base is enough: the step after the barycentre is one map for all classes (Section 6.2).
+        One base is enough, since the step after the barycentre is the same map for all classes
+        (Section 6.2).
         """
         clouds = zip(self._clouds(strength), self.folds, strict=True)
         return ClassLeakage.of(
@@ -195,19 +197,19 @@ class MethodTrials:
         )
 
     def alone(self, *, missing: bool = False) -> ClassLeakage:
-        """Estimate the bits of side columns without messages, or of missing side columns."""
+        """Estimate the information of side columns without messages, or of their missing values."""
         parts = []
         for one in self.folds:
             assert one.levels is not None
             K = missing_features(one.map.side, one.levels) if missing else one.beside()
-            if K is None:  # nothing is missing, which reveals nothing: an estimate would be noise
+            if K is None:  # no missing values reveal nothing; an estimate would be noise
                 parts.append(np.zeros(len(one.c)))
             else:
                 parts.append(contributions(K, one.c, NEIGHBOURS, *one.beliefs))
         return ClassLeakage.of(np.concatenate(parts))
 
     def null(self, strength: float, rng: np.random.Generator) -> float:
-        """Return the 95th percentile of the estimate if the classes are shuffled."""
+        """Return the 95th percentile of the estimate with shuffled classes."""
         pairs = [
             (one, [NearPoints.of(each) for each in one.clouds(cloud)])
             for cloud, one in zip(self._clouds(strength), self.folds, strict=True)
@@ -220,8 +222,8 @@ class MethodTrials:
         return float(np.quantile([dealt() for _ in range(DEALS)], 0.95))
 
     def distortion(self, base: str, strength: float) -> float:
-        """Return the root mean square of (z - x) / sd(x); a nominal value that changes counts 1."""
-        if strength == 0:  # readings are sent as they are
+        """Return the root mean square of (z - x) / sd(x). A changed nominal value counts 1."""
+        if strength == 0:  # readings are sent unchanged
             return 0.0
         X = np.concatenate([one.plain() for one in self.folds])
         Z = np.concatenate(self.encode_messages(base, strength))

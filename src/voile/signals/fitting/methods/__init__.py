@@ -1,1 +1,1 @@
-"""How a map is fitted: by transport, or by a form of `paper`."""
+"""Methods of fitting a map. `paper` has more methods."""

@@ -1,9 +1,9 @@
-"""Fit frames that depend on side columns to all classes together, and each class's addition.
+"""Fit frames that depend on side columns: one for all classes, and each class's addition.
 
-The model for readings of class c at side columns k is v = L(k) (a_c + s_c e) + m(k), e normal. One
-shift, spread and slope serve all classes, smooth in k. A class of a hundred people thus borrows
-them from thousands. A class's own addition shrinks towards zero. It is left out unless it makes
-held-out readings likelier by more than chance would.
+The model for readings of class c at side columns k is v = L(k) (a_c + s_c e) + m(k), with e normal.
+One shift, spread and slope, smooth in k, serve all classes. A class of a hundred people thus
+borrows strength from thousands. A class's own addition shrinks towards zero. It is kept only if it
+increases the likelihood of held-out readings by more than chance would.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from voile.signals.model.codec.conditional import OCTAVE, UNIT, ConditionalFrame
 from voile.signals.model.codec.pieces import Codes, Floats
 from voile.signals.model.codec.side import NumberGrid, SideColumn, SideLevels
 
-SPLINES = 6  # functions of a side column of numbers, at most
-MOST_PAIRED = 4  # side columns; of more, each has tables of its own and no pair has
-RIDGES = 1.0, 4.0, 16.0  # readings that "no effect" counts as, per function
-OWN = 12.0, 50.0, 200.0  # the same of what a class adds
-PULL = 1e-3  # on each class's mean: it is not drawn, but has a scale
-SLOPES = 5.0  # readings that "one slope for all classes" counts as
-MOST = 4.0  # the largest logarithm of a spread
+SPLINES = 6  # maximum number of functions of a numeric side column
+MOST_PAIRED = 4  # maximum number of side columns with tables for pairs
+RIDGES = 1.0, 4.0, 16.0  # ridge penalties per function, in readings
+OWN = 12.0, 50.0, 200.0  # the same for a class's addition
+PULL = 1e-3  # penalty on each class's mean, which only fixes its scale
+SLOPES = 5.0  # penalty on slopes that differ by class, in readings
+MOST = 4.0  # largest log of a spread
 
 
 @dataclass(frozen=True, eq=False)
 class SideBasis:
-    """Smooth functions of side columns: at each level of a term, and at rows."""
+    """Smooth functions of side columns, evaluated at the levels of each term and at rows."""
 
     columns: tuple[SideColumn, ...]
     terms: tuple[tuple[int, int], ...]
-    at_levels: tuple[Floats, ...]  # per side column (levels, functions), of mean 0 over people
+    at_levels: tuple[Floats, ...]  # per side column (levels, functions), with mean 0 over people
 
     @classmethod
     def of(cls, columns: Sequence[SideColumn], levels: SideLevels, *, pairs: bool) -> SideBasis:
@@ -57,7 +57,10 @@ class SideBasis:
         return np.concatenate(parts, axis=1)
 
     def tables(self, weights: Floats) -> Iterator[Floats]:
-        """Yield for each term the sums (outputs, cells) of functions with (functions, outputs)."""
+        """Yield for each term the weighted sums of its functions, (outputs, cells).
+
+        `weights` are (functions, outputs).
+        """
         first = 0
         for a, b in self.terms:
             at = self.at_levels[a]
@@ -70,14 +73,14 @@ class SideBasis:
 
 
 def _functions(column: SideColumn) -> Floats:
-    """Return functions of a side column at its levels: splines, or one for each name."""
+    """Return functions of a side column at its levels: splines, or one indicator per name."""
     if not isinstance(column, NumberGrid):
         return np.eye(column.levels)
     missing = np.zeros((column.levels, 1))
     missing[-1] = 1
     if column.nodes < 2:
         return missing
-    from scipy.interpolate import BSpline  # half a second to import
+    from scipy.interpolate import BSpline  # importing it takes half a second
 
     at = np.linspace(0, 1, column.nodes)
     degree = min(3, column.nodes - 1)
@@ -97,7 +100,7 @@ def _products(a: Floats, b: Floats) -> Floats:
 
 
 class SideChoice(NamedTuple):
-    """The smoothness of a shared frame, chosen on all people, for fits to parts of them."""
+    """The smoothness of a shared frame. Fits to subsets use the choice for all people."""
 
     pairs: bool  # whether pairs of side columns have functions
     ridge: float
@@ -121,9 +124,9 @@ def fit_shared(
     splits: Codes,
     choice: SideChoice | None = None,
 ) -> tuple[ConditionalFrame, SideChoice]:
-    """Fit the frame that all classes share; likelihood on held-out folds chooses its smoothness.
+    """Fit the frame that all classes share, with the smoothness likeliest on held-out folds.
 
-    O(n p) for each of some hundred steps of a quasi-Newton search, a column at a time.
+    Each of about a hundred quasi-Newton steps costs O(n p). Columns are fitted one at a time.
     """
     tried = (False, True) if 1 < len(columns) <= MOST_PAIRED else (False,)
     if choice is not None:
@@ -148,7 +151,7 @@ def _held_out(
     splits: Codes,
     ridge: float,
 ) -> float:
-    """Return the log-likelihood of all folds, each class normal about its mean in the frame."""
+    """Return the log-likelihood of all folds, with each class normal about its mean."""
     P, total = basis.rows(levels), 0.0
     for fold in range(int(splits.max()) + 1):
         out = splits == fold
@@ -164,7 +167,7 @@ def _held_out(
 
 
 def normal_likelihoods(own: Floats, tried: Floats) -> Floats:
-    """Return the log-likelihoods of (d, n) points under the normal law of others."""
+    """Return the log-likelihoods of (d, n) points under the normal law fitted to other points."""
     mean, covariance = own.mean(axis=1, keepdims=True), np.atleast_2d(np.cov(own))
     left = np.linalg.solve(np.linalg.cholesky(covariance), tried - mean)
     return np.asarray(-0.5 * ((left * left).sum(axis=0) + np.linalg.slogdet(covariance)[1]))
@@ -173,7 +176,7 @@ def normal_likelihoods(own: Floats, tried: Floats) -> Floats:
 def frame_of(
     order: NDArray[np.int64], basis: SideBasis, found: dict[int, ColumnFrame]
 ) -> ConditionalFrame:
-    """Lay fitted columns out as tables of whole numbers."""
+    """Convert fitted columns to integer tables."""
     d = len(order)
     p = len(found[int(order[0])].shift) - 1
     weights = np.zeros((1 + p, d * (d + 2)))
@@ -203,7 +206,7 @@ def _fit(
 
 
 def _fit_column(y: Floats, before: Floats, c: Codes, P: Floats, ridge: float) -> ColumnFrame:
-    """Maximise the likelihood of one column, given those before it in standard values.
+    """Maximise the likelihood of one column, given the standardised columns before it.
 
     y = mean + sd (P m + sum of w_i (b_i P) + exp(P g) u), u = a_c + sum of w_i b_ic + s_c e.
     """
@@ -261,9 +264,10 @@ def fit_own(
     levels: SideLevels,
     splits: Codes,
 ) -> tuple[ConditionalFrame | None, ...]:
-    """Fit each class's addition to the shared frame; None if held-out readings gain too little.
+    """Fit each class's addition to the shared frame, or None if the gain is too small.
 
-    It must gain more than its standard error: with a hundred people it is mostly noise.
+    The gain on held-out readings must exceed its standard error. With a hundred people, an addition
+    is mostly noise.
     """
     basis = SideBasis.of(columns, levels, pairs=1 < len(columns) <= MOST_PAIRED)
     found = []
@@ -280,7 +284,7 @@ def _fit_addition(
     levels: SideLevels,
     splits: Codes,
 ) -> ConditionalFrame | None:
-    """Fit one class's addition; its held-out readings decide how far it shrinks towards zero."""
+    """Fit one class's addition. Its held-out readings decide its shrinkage towards zero."""
     P = basis.rows(levels)
     sizes = np.bincount(splits, minlength=int(splits.max()) + 1)
     if min(sizes.min(), len(splits) - sizes.max()) <= len(V) + 1:
@@ -301,7 +305,7 @@ def _gains(
     splits: Codes,
     kappa: float,
 ) -> Floats:
-    """Return how much likelier readings become, with each fold held out in turn."""
+    """Return the gain in log-likelihood of each reading, with each fold held out in turn."""
     P, found = basis.rows(levels), []
     for fold in range(int(splits.max()) + 1):
         out = splits == fold
@@ -317,7 +321,7 @@ def _gains(
 def _fit_class(
     V: Floats, order: NDArray[np.int64], P: Floats, kappa: float
 ) -> dict[int, ColumnFrame]:
-    """Regress one class's shift and log spread on the functions, shrunk towards zero."""
+    """Regress one class's shift and log spread on the functions, with shrinkage towards zero."""
     Q = P - P.mean(axis=0)
     pull = kappa * np.eye(P.shape[1])
     found = {}
@@ -326,7 +330,7 @@ def _fit_class(
         shift = np.linalg.solve(Q.T @ Q + pull, Q.T @ v)
         left = v - Q @ shift
         square = left * left / (left @ left / len(left)) - 1
-        # one step of Fisher scoring from an even spread
+        # one step of Fisher scoring from a constant spread
         spread = np.linalg.solve(2 * (Q.T @ Q + pull), Q.T @ square)
         slopes = np.zeros((place, 1 + P.shape[1]))
         found[j] = ColumnFrame(np.append(0.0, shift), np.append(0.0, spread), slopes)

@@ -1,4 +1,4 @@
-"""One Knothe-Rosenblatt layer, fitted to all classes at once; small ones use the pool."""
+"""One Knothe-Rosenblatt layer, fitted to all classes at once; small classes use pooled curves."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from voile.signals.fitting.methods.smoothing import curve_of, grid_over, normal_
 from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.codec.steps import AffineMap, KnotheRosenblatt
 
-HELD = 3.0  # conditional mean and spread stay as they are beyond this score
-NEWTON = 5  # steps to the log spread: its likelihood is all but quadratic
-MOST = 1.0  # the largest logarithm of a conditional spread that one column adds
+HELD = 3.0  # conditional mean and spread are constant beyond this score
+NEWTON = 5  # Newton steps for the log spread, since its likelihood is nearly quadratic
+MOST = 1.0  # largest log of a conditional spread that one column adds
 
 
 @dataclass(frozen=True)
 class LayerChain:
-    """The flexibility of a chain, and how far each class shrinks towards all together."""
+    """The flexibility of a chain, and the shrinkage of each class towards the pooled curves."""
 
-    degree: int = 5  # of the conditional mean, 1 or more
-    spread: int = 2  # degree of the logarithm of the conditional spread; 0 for one spread
+    degree: int = 5  # degree of the conditional mean, >= 1
+    spread: int = 2  # degree of the log conditional spread; 0 for a constant spread
     bandwidth: float = 1.0  # times n^(-1/5), > 0; large for normal marginals
-    kappa: float = 20.0  # readings that the pooled curves count as, > 0
-    depth: int = 1  # layers, each with the columns in the reverse order of the last, >= 1
-    backwards: bool = False  # start with the last column
+    kappa: float = 20.0  # weight of the pooled curves in readings, > 0
+    depth: int = 1  # number of layers, >= 1; each reverses the columns of the last
+    backwards: bool = False  # whether to start with the last column
 
     def order(self, d: int, turn: int) -> NDArray[np.int64]:
         """Return the order of d columns in layer number `turn`."""
@@ -70,9 +70,9 @@ def fit_layer(
 def fit_marginals(
     Y: Floats, here: NDArray[np.bool_], c: NDArray[np.intp], how: LayerChain
 ) -> tuple[tuple[AffineMap, ...], tuple[KnotheRosenblatt, ...]]:
-    """Take each column of each class to the normal law by itself, by its readings here.
+    """Map each column of each class to the normal law separately, using the present readings.
 
-    For incomplete (d, n) readings: the dependence between columns stays.
+    For incomplete (d, n) readings. The dependence between columns is unchanged.
     """
     d, classes = len(Y), int(c.max()) + 1
     owns = [[np.flatnonzero(here[j] & (c == k)) for k in range(classes)] for j in range(d)]
@@ -105,7 +105,7 @@ def _basis(v: Floats, degree: int) -> Floats:
 
 
 def _means(B: Floats, v: Floats, owns: Sequence[NDArray[np.intp]], kappa: float) -> list[Floats]:
-    """Regress v on the rows of B in each class, by ridge towards the regression of all."""
+    """Regress v on the rows of B in each class, by ridge towards the pooled regression."""
     pooled = _ridge(B, v, 1.0)
     left = v - pooled @ B
     return [pooled + _ridge(B[:, own], left[own], kappa) for own in owns]
@@ -116,13 +116,13 @@ def _ridge(B: Floats, v: Floats, kappa: float) -> Floats:
 
 
 def _spreads(B: Floats, v: Floats, owns: Sequence[NDArray[np.intp]], kappa: float) -> list[Floats]:
-    """Return per class g of log spread = g B, by Newton steps, drawn towards that of all."""
+    """Return g per class, with log spread g B, by Newton steps with shrinkage to the pooled g."""
     pooled = _log_spread(B, v, np.zeros(len(B)), 1.0)
     return [_log_spread(B[:, own], v[own], pooled, kappa) for own in owns]
 
 
 def _log_spread(B: Floats, v: Floats, prior: Floats, kappa: float) -> Floats:
-    """Maximise the normal likelihood of v with log spread a + g B; `a` is left to the curve."""
+    """Maximise the normal likelihood of v with log spread a + g B, and return g."""
     B = np.concatenate([np.ones((1, B.shape[1])), B])
     rest = np.concatenate([[0.0], prior])
     pull = np.concatenate([[1e-6], np.full(len(prior), kappa)])
@@ -135,7 +135,7 @@ def _log_spread(B: Floats, v: Floats, prior: Floats, kappa: float) -> Floats:
 
 
 def _curves(v: Floats, owns: Sequence[NDArray[np.intp]], grid: Floats, how: LayerChain) -> Floats:
-    """Return each class's map of v to a normal score, (classes, g), leaning on the pool's."""
+    """Return each class's map of v to a normal score, (classes, g), shrunk to the pooled map."""
     pool = how.kappa * tails(v, grid, _bandwidth(len(v), how)) + normal_tails(grid)
     rows = []
     for own in owns:

@@ -1,4 +1,4 @@
-"""Marginal maps from smoothed distributions: even knots, none of them one person's value."""
+"""Marginal maps from smoothed distributions, with even knots that are no one's values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri
 from voile.signals.model.codec.pieces import Floats
 
 SPACING = 0.05
-STEEP = 50.0  # no curve is steeper or, the other way round, flatter: decoding stays exact
+STEEP = 50.0  # bounds a curve's slope and its reciprocal, so that decoding stays exact
 
 
 def grid_over(W: Floats) -> Floats:
@@ -19,10 +19,10 @@ def grid_over(W: Floats) -> Floats:
 
 
 def tails(v: Floats, grid: Floats, bandwidth: float) -> Floats:
-    """Return the lower and upper tail, (2, g), of `v` smoothed by a normal kernel.
+    """Return the lower and upper tail probabilities, (2, g), of `v` smoothed by a normal kernel.
 
-    The readings are first drawn together so that smoothing keeps their variance (Jones 1991):
-    a bandwidth near 1 gives the normal law, one near 0 the readings themselves. O(n + g^2).
+    The readings are first shrunk so that smoothing preserves their variance (Jones 1991). A
+    bandwidth near 1 gives the normal law, one near 0 the readings themselves. Cost: O(n + g^2).
     """
     centres = v.mean() + (v - v.mean()) * np.sqrt(1 - bandwidth**2)
     place = np.clip((centres - grid[0]) / SPACING, 0, len(grid) - 1.001)
@@ -30,7 +30,7 @@ def tails(v: Floats, grid: Floats, bandwidth: float) -> Floats:
     share = place - left
     weight = np.bincount(left, 1 - share, len(grid)) + np.bincount(left + 1, share, len(grid))
     apart = np.arange(-len(grid) + 1, len(grid)) * (SPACING / bandwidth)
-    # not by Fourier transform: its error is that of the middle, and the tails need their own
+    # a Fourier transform is too inexact in the tails
     both = [np.convolve(kernel, weight, mode="valid") for kernel in (ndtr(apart), ndtr(-apart))]
     return np.stack(both) / len(v)
 

@@ -1,4 +1,4 @@
-"""The default: a chain of Knothe-Rosenblatt maps to one normal law, chosen by likelihood."""
+"""The default method: a chain of Knothe-Rosenblatt maps to one normal law."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from voile.signals.model.codec.steps import AffineMap, KnotheRosenblatt, PieceCu
 from voile.signals.model.maps.fitted import ClassSample, FittedLaws, SideFrames, normal_law, plain
 
 FOLDS = 3
-TRIED = 2  # folds that choices are scored on, the same for all: the rest would change few choices
+TRIED = 2  # folds for scoring choices; more folds would change few choices
 LOG_KNOTS = 257
-# what is tried, one kind of setting after another, from the best so far
+# one kind of setting after another is tried, from the best so far
 Choices: TypeAlias = tuple[tuple[dict[str, float], ...], ...]
 CHOICES: Choices = (
     ({"backwards": False}, {"backwards": True}),
@@ -34,23 +34,27 @@ CHOICES: Choices = (
 
 @dataclass(frozen=True)
 class TransportMethod:
-    """Make every class standard normal: logs, triangular whitening, then maps in a chain.
+    """The method that makes every class standard normal by a chain of triangular maps.
 
-    Injective by construction, and exact for no family but close for all. Each layer removes the
-    conditional means, conditional spreads and marginals that earlier layers left over.
+    It takes logs, whitens each class with a triangular matrix, and then applies the chain. The map
+    is injective by construction. It is exact for no family, but close for all. Each layer removes
+    the conditional means, conditional spreads and marginals that earlier layers left.
 
     Parameters
     ----------
-    settings : how flexible the chain is; None: chosen by likelihood on two of
-        three folds of subjects, held out in turn.
-    side : how smooth the frame of side columns is; None: chosen likewise.
+    settings : flexibility of the chain. None: chosen by likelihood on two of three folds of
+        subjects, held out in turn.
+    side : smoothness of the frame of side columns. None: chosen in the same way.
     """
 
     settings: LayerChain | None = None
     side: SideChoice | None = None
 
     def fit(self, sample: ClassSample, random_state: RandomState) -> FittedLaws:
-        """Fit; O(n d^2 + classes d g^2) for each of about ten choices, two folds each."""
+        """Fit the maps to one normal law.
+
+        About ten choices are tried on two folds each. Each fit costs O(n d^2 + classes d g^2).
+        """
         coordinates = logs(sample)
         sample = sample.add_dither(random_state)
         Y = np.stack([curve(x) for curve, x in zip(coordinates, sample.X.T, strict=True)])
@@ -77,15 +81,15 @@ def conditional(
     *,
     settings: LayerChain | None,
     choice: SideChoice | None = None,
-    forwards: bool = False,  # one layer that takes columns in their order
+    forwards: bool = False,  # one layer with the columns in order
 ) -> tuple[LayerChain, Floats, SideFrames]:
-    """Remove side columns first, in the order of columns that makes readings likeliest."""
+    """Remove side columns first, with the order of columns that has the highest likelihood."""
     turns = (False, True) if len(Y) > 1 and not forwards else (False,)
     starts = [settings] if settings else [LayerChain(backwards=one) for one in turns]
     tried = []
     for start in starts:
         side, W, slope = fit_side(Y, sample, levels, start.order(len(Y), 0), splits, choice)
-        choice = side.choice  # one order needs hardly another smoothness than the other
+        choice = side.choice  # the other order needs nearly the same smoothness
         gain = float(held_out(W, sample.c, splits, start).mean()) - slope
         tried.append((gain, start, W, side))
     _, how, W, side = max(tried, key=lambda one: one[0])
@@ -103,7 +107,7 @@ def fit_side(
     splits: NDArray[np.intp],
     choice: SideChoice | None = None,
 ) -> tuple[SideFrames, Floats, float]:
-    """Return frames, the readings in them, and the mean logarithm of the frames' slopes."""
+    """Return the side frames, the readings in them, and the mean log slope of the frames."""
     shared, choice = fit_shared(Y, sample.c, order, sample.side, levels, splits, choice)
     rows = shared.at(levels)
     W = rows.inverse(Y)
@@ -125,9 +129,9 @@ def choose(
     choices: Choices | None = None,
     start: LayerChain | None = None,
 ) -> LayerChain:
-    """Improve one kind of setting after another; one column skips those for several.
+    """Improve one kind of setting after another. One column skips settings for several.
 
-    A second layer doubles what devices store: it must gain more than its standard error.
+    A second layer doubles the data on devices. Its gain must exceed its standard error.
     """
     known: dict[LayerChain, Floats] = {}
 
@@ -155,7 +159,7 @@ def choose(
 def fit_chain(
     Y: Floats, c: NDArray[np.intp], how: LayerChain
 ) -> tuple[tuple[AffineMap, ...], tuple[tuple[KnotheRosenblatt, ...], ...]]:
-    """Return per class the frame and the layers of a chain; Y is (d, n)."""
+    """Return the frame and the layers of a chain per class; Y is (d, n)."""
     owns = [np.flatnonzero(c == k) for k in range(int(c.max()) + 1)]
     order = how.order(len(Y), 0)
     frames = tuple(triangular_frame(Y[:, own], order) for own in owns)
@@ -172,10 +176,10 @@ def fit_chain(
 
 
 def triangular_frame(Y: Floats, order: NDArray[np.int64]) -> AffineMap:
-    """Return mean and Cholesky root of (d, n) readings, the columns taken in `order`.
+    """Return the mean and the Cholesky root of (d, n) readings, with the columns in `order`.
 
-    Triangular, not symmetric: it leaves the first column alone. A class may have a sharp edge in
-    one column, given another. That edge then stays where the layers can remove it.
+    It is triangular, not symmetric, so it leaves the first column alone. A class may have a sharp
+    edge in one column, given another. That edge then stays where the layers can remove it.
     """
     covariance = np.atleast_2d(np.cov(Y[order], bias=True))
     root = np.empty_like(covariance)
@@ -184,7 +188,7 @@ def triangular_frame(Y: Floats, order: NDArray[np.int64]) -> AffineMap:
 
 
 def held_out(Y: Floats, c: NDArray[np.intp], splits: NDArray[np.intp], how: LayerChain) -> Floats:
-    """Return the log-likelihoods of readings by maps fitted to the other folds."""
+    """Return the log-likelihoods of readings under maps fitted to the other folds."""
     found = []
     for fold in range(TRIED):
         out = splits == fold
@@ -206,7 +210,7 @@ def log_likelihoods(Y: Floats, own: AffineMap, chain: Sequence[KnotheRosenblatt]
 
 
 def folds(sample: ClassSample, random_state: RandomState) -> NDArray[np.intp]:
-    """Deal out subjects, class by class, so that each fold has its part of each class."""
+    """Assign subjects to folds, stratified by class."""
     (rng,) = streams(random_state, "folds")
     subjects, first = np.unique(sample.subjects, return_index=True)
     shuffled = rng.permutation(len(subjects))
@@ -217,10 +221,11 @@ def folds(sample: ClassSample, random_state: RandomState) -> NDArray[np.intp]:
 
 
 def logs(sample: ClassSample) -> tuple[PieceCurve, ...]:
-    """Return per column a logarithm if all readings are above 0 and it makes them likelier.
+    """Return for each column a log curve if it increases the likelihood, else the identity.
 
-    Both are compared as normal in each class. The knots start at half the least reading, rounded
-    down to a power of two, and end likewise: they reveal no reading.
+    Both are compared as normal in each class, if all readings are above 0. The first knot is half
+    the smallest reading, rounded down to a power of two. The last knot is chosen likewise. So the
+    knots reveal no reading.
     """
     curves = list(plain(len(sample.cells)))
     for j, x in enumerate(sample.X.T):

@@ -1,4 +1,4 @@
-"""Courses of scores over time, and fits of their laws, many subjects at once."""
+"""Courses of scores over time, and fits of their laws for many subjects at once."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.sequences.basis import TimeBasis
 from voile.signals.model.sequences.direction import CLEAR, GROSS, DirectionLaw
 
-ROUNDS = (12, 6, 6, 6)  # of expectation and maximisation; gross surprises are cleared in between
+ROUNDS = (12, 6, 6, 6)  # rounds of expectation-maximisation; outliers are removed in between
 STEPS = np.array([-0.1, -0.03, -0.01, -0.003, 0.0, 0.003, 0.01, 0.03, 0.1])
-EDGE = 0.98  # how near to 1 what is kept may come
+EDGE = 0.98  # largest autocorrelation
 DRIFTS = (0.0, 1e-4, 1e-3, 1e-2)
-LEAST = 1e-6  # a coefficient's variance, at least
-LEAST_SWING = 1e-4  # that of swings: of a constant, what a reading's dither adds must stay small
+LEAST = 1e-6  # smallest variance of a coefficient
+LEAST_SWING = 1e-4  # smallest variance of deviations, so that dither stays small for a constant
 
 
 @dataclass(frozen=True, eq=False)
 class SubjectCourses:
-    """When some subjects were read, one row each, the longest first.
+    """The times of readings, with one row per subject, the longest first.
 
     Parameters
     ----------
-    rows : (n, T) numbers of readings; -1 beyond a subject's last.
+    rows : (n, T) row numbers of readings; -1 beyond a subject's last.
     times : (n, T) units of time, increasing along a row, also beyond the last.
     """
 
@@ -36,7 +36,7 @@ class SubjectCourses:
 
     @classmethod
     def of(cls, whose: NDArray[np.intp], times: NDArray[np.int64]) -> SubjectCourses:
-        """Take readings, each subject's in order."""
+        """Arrange readings by subject, given each subject's rows in order of time."""
         order = np.argsort(whose, kind="stable")
         sizes = np.unique(whose, return_counts=True)[1]
         starts = np.cumsum(sizes) - sizes
@@ -51,38 +51,38 @@ class SubjectCourses:
 
     @cached_property
     def here(self) -> NDArray[np.bool_]:
-        """(n, T) whether there is a reading."""
+        """Whether there is a reading, (n, T)."""
         return self.rows >= 0
 
     @cached_property
     def gaps(self) -> Floats:
-        """(n, T - 1) units of time between readings."""
+        """The units of time between readings, (n, T - 1)."""
         return np.diff(self.times, axis=1).astype(np.float64)
 
     def of_rows(self, values: Floats) -> Floats:
-        """Return (n, T) of values by reading, 0 where there is none."""
+        """Return values by subject and time, (n, T), with 0 where there is no reading."""
         return np.where(self.here, values[self.rows], 0.0)
 
     def to_rows(self, values: Floats, out: Floats) -> None:
-        """Put (n, T) values back to their readings."""
+        """Write (n, T) values back to their rows."""
         out[self.rows[self.here]] = values[self.here]
 
     def over(self, basis: TimeBasis) -> Floats:
-        """(n, T, K) the functions of time."""
+        """Return the functions of time, (n, T, K)."""
         return basis.over(self.times, self.times[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
 class DirectionForecasts:
-    """A direction's forecasts of readings, (n, T) each: means, spreads, and surprises."""
+    """A direction's forecasts of readings, (n, T) each: means, spreads and surprises."""
 
     mean: Floats
     spread: Floats
-    surprise: Floats  # of what is sent, in spreads
-    cleared: Floats  # the scores, without what of them was gross
+    surprise: Floats  # of sent values, in spreads
+    cleared: Floats  # the scores without their outlying part
 
     def likelihood(self, here: NDArray[np.bool_]) -> float:
-        """Return the log-likelihood but for a constant; a gross surprise counts as its limit."""
+        """Return the log-likelihood up to a constant, with large surprises clipped at the limit."""
         size = np.minimum(np.abs(self.surprise[here]), GROSS)
         return float((-0.5 * size * size - np.log(self.spread[here])).sum())
 
@@ -90,7 +90,7 @@ class DirectionForecasts:
 def forecasts(
     law: DirectionLaw, courses: SubjectCourses, functions: Floats, known: Floats, sent: Floats
 ) -> DirectionForecasts:
-    """Go through the moments of all subjects at once, as `DirectionLaw` does for one subject.
+    """Forecast the scores of all subjects at once, as `DirectionLaw` does for one subject.
 
     Cost: O(n T K^2).
     """
@@ -98,9 +98,9 @@ def forecasts(
     prior = np.array(law.covariance)
     coefficients, doubt = np.tile(law.mean, (n, 1)), np.tile(prior, (n, 1, 1))
     mean, spread, surprise, cleared = np.zeros((4, n, T))
-    before = np.full(n, np.inf)  # the first reading is learnt whole
+    before = np.full(n, np.inf)  # the first reading is always learnt fully
     for t in range(T):
-        on = int(courses.here[:, t].sum())  # the longest come first
+        on = int(courses.here[:, t].sum())  # subjects with more readings come first
         parts, noise = functions[:on, t], np.full(on, law.swing)
         start = np.zeros(on)
         if t:
@@ -128,9 +128,9 @@ def forecasts(
 
 
 def fit_direction(courses: SubjectCourses, basis: TimeBasis, y: Floats) -> DirectionLaw:
-    """Fit a direction's law to (n, T) scores by expectation and maximisation.
+    """Fit a direction's law to (n, T) scores by expectation-maximisation.
 
-    Cost: O(n T K^2) a round, some thirty rounds.
+    Cost: O(n T K^2) per round, for about thirty rounds.
     """
     functions = courses.over(basis)
     law = _beginning(courses, basis, y)
@@ -145,7 +145,7 @@ def fit_direction(courses: SubjectCourses, basis: TimeBasis, y: Floats) -> Direc
 
 
 def _beginning(courses: SubjectCourses, basis: TimeBasis, y: Floats) -> DirectionLaw:
-    """Begin with a level that is most of the variance, and small slopes and seasons."""
+    """Return a starting law: most variance in the level, with small slopes and seasons."""
     total = max(float(y[courses.here].var()), LEAST)
     mean, own = np.zeros(basis.size), np.full(basis.size, 0.05 * total)
     mean[0], own[0] = y[courses.here].mean(), 0.75 * total
@@ -160,7 +160,7 @@ def _law(mean: Floats, covariance: Floats, swing: float, kept: float) -> Directi
 def _round(
     law: DirectionLaw, courses: SubjectCourses, functions: Floats, y: Floats
 ) -> DirectionLaw:
-    """Expect every subject's coefficients, and take the law that they are likeliest under."""
+    """Apply one round: estimate every subject's coefficients, then maximise the likelihood."""
     own, parts, _ = _apart(law.kept, courses, functions, y)
     inverse = np.linalg.inv(np.array(law.covariance))
     precision = np.einsum("ntk,ntl->nkl", parts, parts) / law.swing + inverse
@@ -183,7 +183,7 @@ def _swings(
     found: Floats,
     doubt: Floats,
 ) -> tuple[float, float]:
-    """Return the share of a swing that stays, near its old value, and the variance of swings."""
+    """Return an updated autocorrelation near its old value, and the variance of deviations."""
     count, best = courses.here.sum(), (np.inf, before, 1.0)
     for kept in np.unique(np.clip(before + STEPS, -EDGE, EDGE)).tolist():
         own, parts, logs = _apart(kept, courses, functions, y)
@@ -197,9 +197,9 @@ def _swings(
 def _apart(
     kept: float, courses: SubjectCourses, functions: Floats, y: Floats
 ) -> tuple[Floats, Floats, float]:
-    """Return scores and functions less the share of the last ones, as swings of one variance.
+    """Return whitened scores and functions: minus the AR(1) prediction, with equal variance.
 
-    Also return the sum of the logarithms of their multipliers.
+    Also return the sum of the logs of their weights.
     """
     share = np.where(courses.here[:, 1:], kept**courses.gaps, 0.0)
     weight = np.concatenate([np.ones((len(y), 1)), 1 / np.sqrt(1 - share * share)], axis=1)

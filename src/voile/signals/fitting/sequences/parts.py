@@ -1,9 +1,9 @@
-"""Fit readings that have only a part of the columns, such as of sensors with their own rates.
+"""Fit readings with missing columns, such as those of sensors with different rates.
 
-Each column is mapped to normal scores and followed over its own times, without the other columns.
-A message contains the news of its columns. The dependence between columns is removed last, with a
-triangular map for each set of columns that is read together. This map uses the forecasts of all
-columns, also of columns missing from the reading.
+Each column is mapped to normal scores and followed over its own times, without the other columns. A
+message contains the surprises of its columns. The dependence between columns is removed last, with
+a triangular map for each set of columns that is read together. This map uses the forecasts of all
+columns, including columns missing from the reading.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ SHARPENING = LayerChain(degree=3, spread=3)
 
 @dataclass(frozen=True, eq=False)
 class PartialReadings:
-    """Readings with missing columns, those of a subject in the order of time."""
+    """Readings with missing columns, in order of time for each subject."""
 
-    X: Floats  # (n, d) on their lattices, whatever one lacks
-    here: NDArray[np.bool_]  # (n, d) whether it is there
+    X: Floats  # (n, d) on their lattices, with fillers for missing values
+    here: NDArray[np.bool_]  # (n, d) whether the value is present
     codes: Codes  # (n,) classes
     whose: Codes  # (n,) subjects
     times: NDArray[np.int64]  # (n,)
 
 
 def there(table: Floats) -> NDArray[np.bool_]:
-    """Return the mask of cells with a reading; refuse rows without any."""
+    """Return the mask of present readings. Refuse rows without any."""
     here: NDArray[np.bool_] = table == table
     if not here.any(axis=1).all():
         raise RequestError("a reading has no column", where="X", instead="leave it out")
@@ -68,7 +68,7 @@ def fill_gaps(
 ) -> Floats:
     """Return a table with each gap filled by a reading of the same class and column.
 
-    The fillings count only for a column's cells and range.
+    The fillers only affect a column's cells and range.
     """
     (rng,) = streams(random_state, "readings in part")
     out = table.copy()
@@ -91,9 +91,9 @@ def fit_parts(
     period: int | None,
     random_state: RandomState,
 ) -> SequenceCodec:
-    """Fit a map of sequences whose messages may hold part of the columns.
+    """Fit a map of sequences with messages that may contain only some of the columns.
 
-    Cost: that of whole readings, and O(K^2) in plain Python for each reading and column.
+    Cost: that of complete readings, and O(K^2) in plain Python for each reading and column.
     """
     cells = np.array([lattice.resolution for lattice in lattices])
     sample = ClassSample(given.X, given.codes, given.whose, cells)
@@ -116,7 +116,7 @@ def fit_parts(
 
 
 def scores_of(codec: Codec, sample: ClassSample) -> Floats:
-    """Return (d, n) scores of readings, each by its class's map."""
+    """Return the (d, n) scores of readings under the maps of their classes."""
     out = np.empty((len(sample.cells), len(sample.c)))
     for which in range(len(codec.classes)):
         own = sample.c == which
@@ -126,7 +126,7 @@ def scores_of(codec: Codec, sample: ClassSample) -> Floats:
 
 
 def _basis(given: PartialReadings, known: Floats, period: int | None) -> TimeBasis:
-    """Choose the functions of time for all columns; each column of a subject counts as one."""
+    """Choose the functions of time for all columns. Each column of a subject counts as one."""
     columns, rows = np.nonzero(given.here.T)
     whose = np.unique(columns * (given.whose.max() + 1) + given.whose[rows], return_inverse=True)[1]
     codes, values = given.codes[rows], known[columns, rows][None]
@@ -135,7 +135,7 @@ def _basis(given: PartialReadings, known: Floats, period: int | None) -> TimeBas
 
 
 def _dynamics(given: PartialReadings, known: Floats, basis: TimeBasis, which: int) -> ClassDynamics:
-    """Follow each column of a class over its own times."""
+    """Fit the course of each column of a class over its own times."""
     laws: list[DirectionLaw] = []
     for y, here in zip(known, given.here.T, strict=True):
         own = np.flatnonzero(here & (given.codes == which))
@@ -152,14 +152,14 @@ def _parts(
     dynamics: Sequence[ClassDynamics],
     basis: TimeBasis,
 ) -> tuple[SequencePart, ...]:
-    """Fit the sharpening of each set of columns that enough readings of every class have."""
+    """Fit the sharpening of each set of columns with enough readings in every class."""
     laws = [SequenceLaw(path, one, {}, basis) for path, one in zip(paths, dynamics, strict=True)]
     W = _surprises(given, known, sent, laws)
     m, parts, few = len(known), [], 0
     for held in np.unique(given.here, axis=0)[::-1]:
         rows = np.flatnonzero((given.here == held).all(axis=1))
         codes, columns = given.codes[rows], np.flatnonzero(held)
-        first = np.unique(given.whose[rows], return_index=True)[1]  # of each person
+        first = np.unique(given.whose[rows], return_index=True)[1]  # one per person
         counts = [np.bincount(one, minlength=len(laws)).min() for one in (codes, codes[first])]
         if counts[0] < FEW or counts[1] < LEAST:
             few += len(rows)
@@ -187,7 +187,10 @@ def _parts(
 def _surprises(
     given: PartialReadings, known: Floats, sent: Floats, laws: Sequence[SequenceLaw]
 ) -> Floats:
-    """Go through all readings as a session does: (3 m, n) forecasts, last surprises, surprises."""
+    """Process all readings as a session does.
+
+    Return (3 m, n) forecasts, last surprises and current surprises.
+    """
     m, n = known.shape
     W = np.zeros((3 * m, n))
     order = np.argsort(given.whose, kind="stable")

@@ -1,4 +1,4 @@
-"""`SequenceMap`: learn the course of a subject's readings, so that many reveal no more than one."""
+"""`SequenceMap` learns the course of a subject's readings, so that many reveal no more than one."""
 
 from __future__ import annotations
 
@@ -39,35 +39,35 @@ from voile.signals.model.sequences.sequence_codec import ClassDynamics, Sequence
 
 @dataclass(eq=False, repr=False)
 class SequenceMap:
-    """Learn one sequential map per private class, for readings sent again and again.
+    """A learned sequential map per private class, for subjects with several readings.
 
-    The story: someone overhears all messages of one subject. Each by itself reveals nothing,
-    but thirty show how the subject's readings swing, and that reveals the class. A message
-    therefore contains only the news of a reading, given earlier ones: its law is the same for
-    every class.
+    An eavesdropper overhears all messages of one subject. Each message by itself reveals nothing.
+    However, thirty messages show how the subject's readings fluctuate, which reveals the class. A
+    message therefore contains only the part of a reading that earlier ones do not predict. Its law
+    is the same for every class.
 
     Parameters
     ----------
     invariants : columns that never change within a subject, such as height; sent once.
-    resolution : of each column, or one for all: a decimal number; None to find it.
-    settings : of the map of single readings; None: chosen by cross-validated likelihood. With
-        invariants, one layer that begins with them.
-    random_state : of the fit.
-    period : of the season, in units of time. 0: there is none. None: the fit finds it.
-    side_resolution : of each side column, as `resolution`.
-    relations : as of `PrivacyMap`; none is lifted if readings lack columns.
-    side_choice : how smooth the frame of side columns is; None: chosen.
-    memory : learn the dependence between the readings of one subject. Without it, each reading
-        is sent by itself. Use that for subjects who send once and are otherwise unknown. The
-        class is gradually revealed from a subject's second message on.
+    resolution : for each column, or one for all: a decimal number, or None to estimate it.
+    settings : settings of the map of single readings. None: chosen by cross-validated likelihood.
+        With invariants, the map has one layer that starts with them.
+    random_state : seed of the fit.
+    period : period of the season, in units of time. 0: no season. None: estimated.
+    side_resolution : for each side column, like `resolution`.
+    relations : as for `PrivacyMap`; none is removed if readings lack columns.
+    side_choice : smoothness of the frame of side columns. None: chosen by the fit.
+    memory : whether to learn the dependence between the readings of one subject. Without it, each
+        reading is sent by itself. Use that for subjects who send once and are otherwise unknown.
+        From a subject's second message on, the class is gradually revealed.
 
     Attributes
     ----------
     classes_ : (k,) the classes, sorted.
-    codec_ : the codec for both ends of a `Session`, `voile.signals.SequenceCodec`.
+    codec_ : the codec for client and server of a `Session`, `voile.signals.SequenceCodec`.
 
     Guarantee: decoding is exact. Privacy is measured, not proved. It is perfect if a subject's
-    scores are normal, with an own level, slope and season, and swings that fade at one rate.
+    scores are normal, with their own level, slope and season, and deviations that fade at one rate.
     """
 
     invariants: Sequence[int] = ()
@@ -89,33 +89,36 @@ class SequenceMap:
         *,
         known: ArrayLike | None = None,
     ) -> SequenceMap:
-        """Learn the map.
+        """Fit the map to the readings of subjects over time.
 
         Parameters
         ----------
-        X : (n, d) readings, numbers alone; those of a subject in the order of time. A reading may
+        X : (n, d) readings, numeric only; the rows of a subject are in order of time. A reading may
             lack columns (NaN), as with sensors of different rates. Its message then contains only
             the other columns.
-        c : (n,) strings or whole numbers, one class a subject.
+        c : (n,) strings or whole numbers, one class per subject.
         subjects : (n,) the subject of each reading.
-        times : (n,) when each was taken, in whole units of time, which messages then contain;
-            None: readings are counted. The second of two readings at the same time
-            counts as one unit later.
-
+        times : (n,) times in whole units, which messages then contain. None: readings are counted.
+            The second of two readings at the same time counts as one unit later.
         known : (n, q) side columns, as in `PrivacyMap.fit`: the adversary's background knowledge,
-            such as age and sex. Those of a subject's first reading count for all its readings, as
-            a session has one row of them.
+            such as age and sex. Those of a subject's first reading count for all its readings,
+            since a session has one row of them.
+
+        Returns
+        -------
+        self
 
         Raises
         ------
-        RequestError : as `PrivacyMap.fit`. Also readings that lack a column although there are
-            side columns, a nominal column, or a subject of two classes. Also columns called
-            invariant that change, or no column that does. With memory, also a class without a
-            subject with two readings.
+        RequestError : as for `PrivacyMap.fit`. Also: a reading lacks a column although there are
+            side columns, or a column is nominal. A subject has two classes. An invariant changes,
+            or all columns are invariants. With memory, also: a class has no subject with two
+            readings.
 
         Warns
         -----
-        SignalsWarning : a class has too few readings with only some columns: these are not sent.
+        SignalsWarning : a class has too few readings of a set of columns. Such readings are not
+            sent.
         """
         table, labels = as_table(X), as_labels(np.asarray(c))
         if labels.shape != (len(table),):
@@ -171,7 +174,7 @@ class SequenceMap:
         when: NDArray[np.int64],
         timed: bool,
     ) -> SequenceCodec:
-        """Learn how each class's scores swing in time, and their news given a forecast."""
+        """Fit the course of each class's scores, and their residuals given a forecast."""
         codes, whose, classes = sample.c, sample.subjects, range(len(codec.classes))
         both = sample, sample.add_dither(self.random_state)
         scores = [sequence_parts.scores_of(codec, one)[k:width] for one in both]
@@ -189,7 +192,7 @@ class SequenceMap:
     def _lift_relations(
         self, sample: ClassSample, lattices: list[ValueLattice], order: tuple[int, ...], k: int
     ) -> tuple[ClassSample, list[ValueLattice], tuple[int, ...], RelationLift | None]:
-        """Find relations, and put derived columns last; an invariant is not derived."""
+        """Find relations, and move derived columns to the end. An invariant is never derived."""
         if self.relations is None:
             return sample, lattices, order, None
         names = {f"x{j}": f"x{place}" for place, j in enumerate(order)}
@@ -212,7 +215,7 @@ class SequenceMap:
     def _check_relations(
         self, X: Floats, c: NDArray[np.intp], lattices: Sequence[ValueLattice]
     ) -> None:
-        """Refuse declared relations if readings lack columns, and warn of other relations."""
+        """Refuse declared relations for readings that lack columns. Warn about other relations."""
         if self.relations:
             raise RequestError(
                 "a declared relation is not lifted where some readings lack a column",
@@ -236,7 +239,7 @@ class SequenceMap:
         *,
         timed: bool,
     ) -> SequenceMap:
-        """Learn a map for readings with a part of the columns."""
+        """Fit a map for readings that may lack columns."""
         parts = sequence_parts.fit_parts(
             readings, classes, lattices, self.settings, self.period, self.random_state
         )
@@ -284,7 +287,7 @@ def _refuse_lacking(*, invariant: bool, known: bool) -> None:
 
 
 def _order(invariants: Sequence[int], d: int) -> tuple[tuple[int, ...], int]:
-    """Return the columns, invariants first, and how many these are."""
+    """Return the columns, invariants first, and the number of invariants."""
     first = tuple(dict.fromkeys(int(j) for j in invariants))
     if any(not 0 <= j < d for j in first):
         raise RequestError(f"an invariant is none of the {d} columns", where="invariants")
@@ -294,7 +297,7 @@ def _order(invariants: Sequence[int], d: int) -> tuple[tuple[int, ...], int]:
 
 
 def _lattices(kinds: Sequence[object]) -> list[ValueLattice]:
-    """Return the columns' lattices; refuse a column that has none."""
+    """Return the columns' lattices. Refuse a nominal column, which has none."""
     lattices = [kind for kind in kinds if isinstance(kind, ValueLattice)]
     if len(lattices) < len(kinds):
         raise RequestError("a column is nominal", where="X", instead="send it by a PrivacyMap")
@@ -317,7 +320,7 @@ def _check_subjects(
 
 
 def _moments(whose: NDArray[np.intp], times: ArrayLike | None) -> NDArray[np.int64]:
-    """Return when readings were taken, each later than the subject's reading before it."""
+    """Return the times of readings, each later than the subject's reading before it."""
     given = np.zeros(len(whose), dtype=np.int64) if times is None else np.asarray(times)
     if given.shape != whose.shape or given.dtype.kind not in "iu":
         raise RequestError("times are not a whole number for each reading", where="times")
@@ -337,7 +340,7 @@ def _rows_of(whose: NDArray[np.intp]) -> list[NDArray[np.intp]]:
 
 
 def _turn(known: Floats, whose: NDArray[np.intp]) -> Floats:
-    """Return the rotation to directions with uncorrelated swings."""
+    """Return the rotation to directions with uncorrelated steps."""
     order = np.argsort(whose, kind="stable")
     same = np.diff(whose[order]) == 0
     moved = np.diff(known[:, order], axis=1)[:, same]
@@ -348,13 +351,13 @@ def _turn(known: Floats, whose: NDArray[np.intp]) -> Floats:
 def _dynamics(
     turn: Floats, basis: TimeBasis, known: Floats, sent: Floats, courses: SubjectCourses
 ) -> tuple[ClassDynamics, Floats]:
-    """Return one class's dynamics, and (3 m, n) inputs of sharpening; see `SequenceCodec`."""
+    """Return one class's dynamics, and the (3 m, n) inputs of sharpening."""
     functions, laws, parts = courses.over(basis), [], []
     later = courses.here[:, 1:]
     for y, z in zip(map(courses.of_rows, known), map(courses.of_rows, sent), strict=True):
         law = fit_direction(courses, basis, y)
         told, heard = (forecasts(law, courses, functions, y, one) for one in (z, y))
-        heard.surprise[:, 0] = 0  # as in `Direction.learn`
+        heard.surprise[:, 0] = 0  # as in `DirectionLaw.learn`
         laws.append(law)
         parts.append((told.mean[:, 1:], heard.surprise[:, :-1], told.surprise[:, 1:]))
     columns = [one[later] for kind in zip(*parts, strict=True) for one in kind]
@@ -362,7 +365,7 @@ def _dynamics(
 
 
 def _sharpening(laws: Sequence[tuple[ClassDynamics, Floats]]) -> tuple[KnotheRosenblatt, ...]:
-    """Fit surprises to the normal law for all classes at once, given the earlier readings."""
+    """Fit the sharpening maps: surprises to the normal law, given the earlier readings."""
     W = np.concatenate([left for _, left in laws], axis=1)
     codes = np.repeat(np.arange(len(laws)), [left.shape[1] for _, left in laws])
     return fit_layer(W, codes, np.arange(len(W)), grid_over(W), sequence_parts.SHARPENING)

@@ -1,4 +1,4 @@
-"""Choose one time structure of scores for all classes, by the likelihood of held-out subjects."""
+"""Choose one time structure of scores for all classes, by held-out likelihood."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from voile.signals.model.codec.pieces import Floats
 from voile.signals.model.sequences.basis import LONGEST, TimeBasis
 
 HARMONICS = 2
-FREE = 12  # units of time: a season so short has any shape, which each harmonic adds to
-LEAST_GAIN = 2.0  # of the log-likelihood held out, for each coefficient that is added
-MOMENTS = 5  # readings of a subject, at least, for a slope or a season
-PERIODS = 400  # that are tried, at most
+FREE = 12  # units of time: such a short season may need each harmonic
+LEAST_GAIN = 2.0  # required gain in held-out log-likelihood per added coefficient
+MOMENTS = 5  # readings of a subject needed for a slope or a season
+PERIODS = 400  # maximum number of periods to try
 
 
 def choose_basis(
@@ -26,15 +26,16 @@ def choose_basis(
     codes: NDArray[np.intp],
     period: int | None,
 ) -> TimeBasis:
-    """Choose whether scores have a slope and a season: one answer for all classes.
+    """Choose whether scores have a slope and a season, the same for all classes.
 
     Parameters
     ----------
-    scores : per class (m, n) turned scores of its readings, in their order.
-    whose, times, codes : (n,) of all readings.
-    period : of the season, in units of time. 0: there is none. None: the choice finds it.
+    scores : for each class (m, n) rotated scores of its readings, in their order.
+    whose, times, codes : (n,) for all readings.
+    period : period of the season, in units of time. 0: no season. None: estimated.
 
-    Subjects are dealt into two halves; laws of a class are fitted to one and tried on the other.
+    Subjects are split into two halves. The laws of a class are fitted to one half and tested on the
+    other.
     """
     together = SubjectCourses.of(whose, times)
     if together.rows.shape[1] < MOMENTS:
@@ -82,7 +83,7 @@ def _held_out(
 
 
 def _period(courses: SubjectCourses, scores: Floats) -> int:
-    """Return the period at which scores, less their trends, have most power; 0: none."""
+    """Return the period with the highest power in the detrended scores, or 0."""
     longest = int(np.ptp(np.where(courses.here, courses.times, courses.times[:, :1]), axis=1).max())
     periods = list(_periods(min(longest // 2, LONGEST)))
     if not periods:
@@ -97,7 +98,7 @@ def _period(courses: SubjectCourses, scores: Floats) -> int:
 
 
 def _periods(longest: int) -> Iterator[int]:
-    """Yield whole periods from 3 up, every one while they are few, then ever farther apart."""
+    """Yield whole periods from 3: all small ones, then with growing steps."""
     period = 3
     while period <= longest:
         yield period
@@ -116,7 +117,7 @@ def _less_trend(courses: SubjectCourses, y: Floats) -> Floats:
 
 
 def _whiten_scores(courses: SubjectCourses, y: Floats) -> Floats:
-    """Remove the kept share of the last score: else the longest period has the most power."""
+    """Remove the autocorrelation. Otherwise the longest period would have the highest power."""
     both = courses.here[:, 1:]
     before, after = y[:, :-1][both], y[:, 1:][both]
     kept = float(before @ after / max(float(before @ before), 1e-12))
