@@ -1,1 +1,1 @@
-"""The verbs of signals, a file each, and their shared options, kit content and attack data."""
+"""The verbs of signals, one file each, with their shared options, kit content and attack data."""

@@ -1,4 +1,4 @@
-"""The wing's third verb: apply encodes readings, class by class, into a release."""
+"""The verb `apply` encodes readings, class by class, into a release."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ MISSING, UNCARRIED = "a missing or infinite reading", "a reading too far out to 
 def prepare(
     kit: StoredKit, chosen: Chosen, source: Source, options: ApplyOptions
 ) -> _SignalsApplying:
-    """Decide how to encode the readings of a source, and the secret of its pseudonyms.
+    """Prepare the encoding of a source, with the secret of its pseudonyms.
 
     Raises
     ------
@@ -89,18 +89,21 @@ def prepare(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
-    """Encode rows, each by the map of its class. Messages replace the readings in their columns.
+    """The step that encodes rows, each by the map of its class, into messages.
 
-    In the private folder ``classes.csv`` has the class of each pseudonym, for the recipient, and
-    ``outside.csv`` the readings that hardly occur in their class. Memory follows the batch and the
-    number of subjects, and for the certificate two bytes a row and 16 for each known column.
+    Messages replace the readings in their columns.
+
+    In the private folder, ``classes.csv`` contains the class of each pseudonym, for the recipient.
+    ``outside.csv`` lists the readings that hardly occur in their class. Memory grows with the batch
+    and the number of subjects. The certificate needs two bytes per row and 16 for each known
+    column.
 
     Each message has a MAC of its known columns, under a key for each pseudonym. ``classes.csv``
     contains these keys, and the known columns that are not sent.
 
-    passes : a row without a reading is released without a message.
-    keyed : the key of pseudonyms. lasts : it is the user's own. Otherwise it is this release's
-    alone, and only forked processes have it.
+    passes : whether a row without a reading is released without a message.
+    keyed : the key of pseudonyms. lasts : whether it is the user's own. Otherwise it belongs to
+        this release only, and only forked processes have it.
     """
 
     stating = STATING
@@ -135,7 +138,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         return None if self.lasts else "without a secret its pseudonyms are one process's own"
 
     def make(self, batch: SourceBatch) -> BatchOutcome[SentRows]:
-        """Encode the readings of each row; set aside rows that cannot be encoded."""
+        """Encode the readings of each row, and reject rows that cannot be encoded."""
         seen = self.reader.see(batch.rows)
         aside = list(self._set_aside(batch, seen))
         rows = np.flatnonzero(batch.find_remaining(aside) & ~seen.missing)
@@ -166,7 +169,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
 
     @cached_property
     def _dither(self) -> bytes:
-        """The key of this map's dither: another map must give a row another dither."""
+        """The key of this map's dither. Another map must give a row another dither."""
         purpose = f"dither {mark_of(self.map.codec_)} {self.places}"
         return self.keyed.derive("protective", purpose)
 
@@ -178,7 +181,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         table: NDArray[Any],
         at: SideLevels,
     ) -> ProtectiveRandom | RowDraws:
-        """Return the randomness of dither; the user's secret gives a row the same each time."""
+        """Return the randomness of the dither. With the user's secret, it is fixed for each row."""
         if not self.lasts:
             return self.protective
         columns = [subjects, numbers, labels, table, at.left.T, at.share.T]
@@ -194,7 +197,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         names: NDArray[np.object_],
         flags: pa.RecordBatch,
     ) -> SentRows:
-        """Note each subject's class, and how many readings lie outside."""
+        """Record each subject's class, and the number of readings beyond those of the fit."""
         sent = SentRows(outside=Counter(flags.column("column").to_pylist()))
         hidden = [j for j, one in enumerate(self.reader.sides) if not one.settings.sent]
         known = seen.side_values(np.arange(len(names)))[:, hidden].tolist()
@@ -207,7 +210,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         return SentRows()
 
     def merge(self, notes: SentRows, more: SentRows) -> None:
-        """Join the notes of sent rows; refuse a subject of two classes."""
+        """Merge the notes of sent rows. Refuse a subject with two classes."""
         for name, one in more.classes.items():
             self._know(notes, name, one)
         notes.heard |= more.heard
@@ -216,7 +219,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         notes.strangers += more.strangers
 
     def last(self, known: SentRows) -> dict[str, pa.RecordBatch]:
-        """Return the class of each pseudonym."""
+        """Return the table of classes by pseudonym."""
         schema = self.beside[CLASSES]
         rows = [
             (name, label, *k, *([mac_key(self.keyed, name).hex()] if self.reader.sides else []))
@@ -227,7 +230,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         return {CLASSES: pa.RecordBatch.from_arrays(arrays, schema=schema)}
 
     def _set_aside(self, batch: SourceBatch, seen: BatchReadings) -> Iterator[AsideRows]:
-        """Yield why rows cannot be released, each row once."""
+        """Yield the reasons to reject rows, with each row once."""
         left = batch.counted.copy()
         for column, reason, rows in self._faults(seen):
             yield AsideRows(column, reason, rows & left)
@@ -256,7 +259,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
                 yield AsideRows(one.column, f"no multiple of {grid.lattice.resolution:g}", off)
 
     def _on_lattices(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Return readings as the multiples that they represent: sums may be off by a bit."""
+        """Return readings as exact lattice values, since sums may be off by a bit."""
         for j, column in enumerate(self.codec.columns):
             if isinstance(column, ValueLattice):
                 table[:, j] = column.nearest(table[:, j].astype(np.float64))
@@ -326,7 +329,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         at: SideLevels,
         numbers: NDArray[np.int64],
     ) -> pa.RecordBatch:
-        """Return which readings lie beyond those of the fit."""
+        """Return the readings beyond those of the fit, by row and column."""
         column, row = np.nonzero(self.scores.outside(table, labels, known=at).T)
         names = pa.array(self.reader.columns, pa.string()).take(pa.array(column))
         return pa.RecordBatch.from_arrays([pa.array(numbers[row] + 1), names], schema=FLAGGED)
@@ -355,7 +358,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         )
 
     def public_manifest(self, figures: Mapping[str, float], known: SentRows) -> dict[str, Any]:
-        """Describe the columns and the expected figures, without any person's class."""
+        """Return the columns and the expected figures, without any person's class."""
         chosen = self.chosen.figures
         return {
             "policy": self.policy.to_data(),
@@ -386,7 +389,7 @@ class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
         yield PSEUDONYM, {"role": "identifier", "what": f"pseudonym, {how}"}
 
     def private_manifest(self, known: SentRows) -> dict[str, Any]:
-        """Return the report's data on the other policies, and how many readings lie outside."""
+        """Return the report's data on the other policies, and the counts of readings outside."""
         return {
             "outside": dict(known.outside),
             "story": report_data(self.content, self.policy, self.chosen.number),

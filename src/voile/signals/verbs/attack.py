@@ -1,4 +1,4 @@
-"""The fourth verb: attack a release by its overheard messages, and with background knowledge."""
+"""The verb `attack`: infer the class from a release's messages, with background knowledge."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ BREAKS = {
     "whose map takes one to the other. Classes come equally often.",
 }
 UNPROTECTED = "readings as they are"
-"""The attack on readings that no map hides, for comparison."""
+"""The attack on unprotected readings, for comparison."""
 BELIEVING = Note(
     "The adversary has a belief about each person's class beforehand, which weighs the overheard "
     "messages. The baseline names the likeliest class by this belief. Revealed bits count from "
@@ -67,10 +67,10 @@ def attack(
     """Infer the class from overheard messages: one message of each person, then several.
 
     The adversary has the release and the classes of half of its people. ``truth``, the source,
-    gives these and scores the attack. The adversary has the kit only if ``public_map`` names
-    it. Then Bayes' rule, consistency under every class, invariants and known plaintext are
-    tried as well. The maps also send people held out of the kit, or in a ``control`` file, as a
-    control. A map hides the people of its fit better than others.
+    provides these classes and scores the attack. The adversary has the kit only if ``public_map``
+    names it. Then the attack also tries Bayes' rule, consistency under every class, invariants and
+    known plaintext. As a control, the maps also encode people held out of the kit, or those of a
+    ``control`` file. A map hides the people of its fit better than others.
     """
     release.check_hash()
     halves, learn, deals = streams(seed, "halves", "learners", "deals")
@@ -134,19 +134,19 @@ def _single(
 
 
 def _bayes(scene: SignalsScene, tried: FreshMessages) -> list[ClassAttacker]:
-    """Let the adversary use the map's own densities, if the map is known."""
+    """Attack with the map's own densities, if the map is known."""
     if scene.map is None or not all(scene.map.spans):
         return []
-    map: Any = scene.map  # as good as a `PrivacyMap`
+    map: Any = scene.map  # has the same interface as a `PrivacyMap`
     return [bayes(map, tried.Z, tried.c, tried.prior, tried.known)]
 
 
 def _decode_each(
     scene: SignalsScene, people: MessagePeople, seed: int, beside: Sequence[Floats] = ()
 ) -> list[ClassAttacker]:
-    """Let the adversary decode under every class, of the release's people and of the control.
+    """Decode under every class, for the release's people and the control.
 
-    beside : the adversary's known columns, of people, and of the control if it has them.
+    `beside` are the adversary's known columns of the people, and of the control if it has them.
     """
     map = scene.map
     if map is None or map.fitted_ is None or map.strength == 0:
@@ -203,7 +203,7 @@ def _before(scene: SignalsScene, people: MessagePeople, seed: int) -> Evidence:
 def _knowing(
     scene: SignalsScene, people: MessagePeople, seed: int, deals: np.random.Generator
 ) -> Evidence:
-    """Let the adversary know columns: a class hidden overall may show among boys of ten."""
+    """Attack with known columns. A class hidden overall may be visible in a subgroup."""
     half, c, tried, fresh = people.half, people.c, people.attacked_people, scene.fresh
     K, *others = scene.beside(people)
     both = np.concatenate([K, people.Z], axis=1)
@@ -240,7 +240,7 @@ def _knowing(
 
 
 def _breaks(scene: SignalsScene, people: MessagePeople, seed: int) -> Iterator[MapBreak]:
-    """Try attacks that bypass the map: several messages, then those that need the public map."""
+    """Run attacks that bypass the map: several messages, then those that need the public map."""
     longest: tuple[Codes, Codes] | None = None
     for length in breaks.LENGTHS:
         rows, c = scene.runs(people, length)

@@ -1,4 +1,4 @@
-"""Prove that a written release decodes to its original readings, to the last bit."""
+"""Check that a written release decodes to its original readings, bit for bit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from voile.signals.model.codec.side import SideLevels
 from voile.signals.model.readings.forms import ReadingColumn
 from voile.signals.model.readings.sources import SignalReader
 
-ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits: no short pattern
+ODD = np.uint64(0x9E3779B97F4A7C15)  # bits of the golden ratio, without a short pattern
 
 
 @dataclass
@@ -37,8 +37,8 @@ class SignalsCertificate:
         table: NDArray[Any],
         at: SideLevels,
     ) -> None:
-        """Take in a batch: its rows, the sent ones, their classes, readings and levels."""
-        codes = np.zeros(len(numbers), np.int16)  # of a row that is not sent, never looked up
+        """Add a batch: its rows, the sent ones, their classes, readings and levels."""
+        codes = np.zeros(len(numbers), np.int16)  # rows that are not sent are never looked up
         codes[sent - numbers[0]] = which
         self.classes.append(codes)
         self.levels.append(at.spread_rows(sent - numbers[0], len(numbers)))
@@ -46,7 +46,7 @@ class SignalsCertificate:
         self.rows += len(sent)
 
     def join(self, next: SignalsCertificate) -> None:
-        """Take in the certificate of the next rows."""
+        """Add the certificate of the next rows."""
         self.classes += next.classes
         self.levels += next.levels
         self.sum = (self.sum + next.sum) % 2**64
@@ -56,7 +56,12 @@ class SignalsCertificate:
 def certify(
     release: Source, rows: Source, reader: SignalReader, codec: Codec, expected: SignalsCertificate
 ) -> None:
-    """Decode every written row; raise an AssertionError if one differs from its reading."""
+    """Decode every written row and compare it with its reading.
+
+    Raises
+    ------
+    AssertionError : a row differs from its reading.
+    """
     classes = np.concatenate([np.zeros(0, np.int16), *expected.classes])
     levels = SideLevels.join_parts(expected.levels, len(codec.side))
     found, sent = 0, 0
@@ -75,7 +80,12 @@ def certify(
 def messages(
     batch: pa.RecordBatch, forms: Sequence[ReadingColumn]
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Read messages back, (n, d), and return which rows have none; refuse other cells."""
+    """Read the messages of a batch, (n, d), and return the mask of rows without a message.
+
+    Raises
+    ------
+    TamperedError : a cell is not a message, or a row has only some of its messages.
+    """
     cells = [form.messages(batch.column(form.column)) for form in forms]
     blank = cells[0].missing
     if any(cell.strange.any() or (cell.missing != blank).any() for cell in cells):
@@ -84,9 +94,9 @@ def messages(
 
 
 def fingerprint(numbers: NDArray[np.int64], table: NDArray[Any], before: int = 0) -> int:
-    """Add, for each row, a number that depends on the row and every bit of its readings.
+    """Return the sum of one 64-bit hash per row, of its number and all bits of its readings.
 
-    A change of readings goes unseen once in 2^64 times.
+    A changed reading goes undetected with probability 2^-64.
     """
     mixed = _mix_bits(numbers.astype(np.uint64))
     for column in table.T:
@@ -104,7 +114,7 @@ def _text(value: str) -> int:
 
 
 def _mix_bits(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scatter 64 bits (the finaliser of Steele, Lea, Flood 2014)."""
+    """Mix 64 bits with the finaliser of Steele, Lea, Flood 2014."""
     x = x + ODD
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

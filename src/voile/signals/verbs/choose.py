@@ -1,4 +1,4 @@
-"""Choose: pick one policy of a kit's frontier, without the maps."""
+"""The verb `choose`: pick one policy of a kit's frontier, without the maps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from voile.signals.model.policies import SignalsPolicies, SignalsPolicy
 
 
 def choose(kit: StoredKit, choice: Choice) -> Chosen:
-    """Pick one policy of the frontier."""
+    """Return one policy of the frontier."""
     chosen = Chosen.from_kit(kit, SignalsPolicies.of(kit), choice)
     SignalsPolicy(**chosen.policy).warn()
     return chosen

@@ -1,4 +1,4 @@
-"""The findings on messages that a determination judges: how well the class is inferred."""
+"""The criteria of a determination for messages: the adversary's success in inferring the class."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from voile.signals.attack.breaks import KNOWN_PLAINTEXT
 from voile.signals.verbs.attack import UNPROTECTED
 
 QUANTITIES = (IDENTIFIED, "right")
-"""The quantity's name in evidence, and its first name."""
+"""The current and the former name of the quantity in evidence."""
 
 
 def _names_the_class(attack: Evidence, found: Finding) -> bool:
-    """Return whether the class was inferred from messages as they are sent.
+    """Return whether a finding is about the class, inferred from messages as sent.
 
-    Anyone who knows a reading with its message finds the class, in every release. The report's
-    limits state this.
+    Anyone who knows a reading and its message finds the class in every release. The report's limits
+    state this, so that attack does not count here.
     """
     given = (UNPROTECTED, KNOWN_PLAINTEXT)
     is_sent = attack.attack not in given and found.at is None

@@ -1,4 +1,4 @@
-"""The verb decode restores the readings for the recipient, who knows each class."""
+"""The verb `decode` restores the readings for the recipient, who knows each class."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from voile.signals.verbs.certify import messages
 from voile.signals.verbs.release_columns import CLASSES, MAC, PSEUDONYM
 from voile.signals.verbs.subjects import KnownOf, known_in, subjects_in
 
-ASIDE = 1  # the exit code where rows were set aside
+ASIDE = 1  # the exit code if rows were rejected
 
 
 def decode_release(
@@ -78,11 +78,11 @@ class DecodedReadings(BriefRepr):
 
     Parameters
     ----------
-    out : the path of the readings. like : the kind of frame to show them as.
-    rows : how many there are.
-    set_aside, aside : the number of rejected rows, and their file. A row is rejected outside the
-        map's range, or if it was encoded with other known columns. other_known : the number of
-        the second kind.
+    out : path of the readings. like : the kind of data frame to return.
+    rows : number of decoded rows.
+    set_aside, aside : number of rejected rows, and their file. A row is rejected if it is outside
+        the map's range, or was encoded with other known columns.
+    other_known : number of rows encoded with other known columns.
     """
 
     shows = ("out", "rows", "set_aside")
@@ -96,7 +96,7 @@ class DecodedReadings(BriefRepr):
 
     @property
     def frame(self) -> Any:
-        """The rows, as the kind of frame that the release's source came as."""
+        """The rows, as the same kind of data frame as the release's source."""
         source = open_source(self.out)
         table = pa.Table.from_batches(source.batches(), source.schema())
         return to_frame(table, like=self.like)
@@ -112,13 +112,13 @@ def decode(
     force: bool,
     progress: ProgressHook,
 ) -> DecodedReadings:
-    """Write the readings of a release again, to the last bit.
+    """Decode a release to its original readings, bit for bit.
 
-    A hash shows that nothing was changed since, but not who wrote it. Every number decodes to some
-    reading. A row with other known columns than at encoding is set aside without decoding: its MAC
-    shows this. A row is also set aside if a reading is outside the map's range (`RANGE` normal
-    scores of its class, given the columns before). So is a row with a reading outside its column's
-    bounds, ordinal words or type.
+    A hash shows that the release was not changed, but not who wrote it. Every number decodes to
+    some reading. A row that was encoded with other known columns is rejected without decoding,
+    since its MAC differs. A row is also rejected if a reading is outside the map's range (`RANGE`
+    normal scores of its class, given the columns before). The same applies to a reading outside its
+    column's bounds, ordinal words or type.
     """
     chosen.check(kit)
     content = SignalsContent.of(kit)
@@ -171,7 +171,7 @@ def _write(out: Path, fill: Callable[[str | AnyPath, AnyPath], None], *, force: 
 
 
 def _types(release: StoredRelease, source: Source) -> dict[str, pa.DataType]:
-    """Return the type of each column of the output: messages get the type of the readings."""
+    """Return the type of each output column. Messages get the type of the readings."""
     types = dict(source.columns)
     for column in release.public["columns"]:
         if "type" in column:
@@ -180,7 +180,10 @@ def _types(release: StoredRelease, source: Source) -> dict[str, pa.DataType]:
 
 
 class _BatchDecoding:
-    """Decode a release batch by batch; `read`, `set_aside` and `other_known` count its rows."""
+    """The decoding of a release, batch by batch, with counts of its rows.
+
+    `read`, `set_aside` and `other_known` are the counts.
+    """
 
     def __init__(
         self,
@@ -197,7 +200,7 @@ class _BatchDecoding:
         self.read = self.set_aside = self.other_known = 0
 
     def of(self, batch: pa.RecordBatch, aside: TextIO) -> pa.RecordBatch:
-        """Return the decoded rows, and write down the rejected ones."""
+        """Return the decoded rows, and write the rejected rows to `aside`."""
         Z, blank = messages(batch, self._reader.forms)
         names = subjects_of(batch.column(PSEUDONYM))
         which = _which(names, self._known, self.read)
@@ -206,7 +209,7 @@ class _BatchDecoding:
         sent = np.flatnonzero(~blank & ~differs)
         if len(sent):
             labels, at = self._codec.classes[which[sent]], self._codec.levels(side[sent], len(sent))
-            with np.errstate(over="ignore", invalid="ignore"):  # a forged message's, set aside
+            with np.errstate(over="ignore", invalid="ignore"):  # forged messages may overflow
                 X[sent] = self._codec.decode(Z[sent], labels, known=at)
             outside[sent] = self._outside(X[sent], labels, at)
         self._write(batch, X, outside, aside)
@@ -224,7 +227,7 @@ class _BatchDecoding:
         Z: NDArray[Any],
         blank: NDArray[np.bool_],
     ) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
-        """Return the recipient's side columns, and which rows were encoded with others."""
+        """Return the recipient's side columns, and the mask of rows encoded with other ones."""
         sides = self._reader.sides
         side, differs = np.full((len(names), len(sides)), None), np.zeros(len(names), np.bool_)
         if not sides:
@@ -241,7 +244,7 @@ class _BatchDecoding:
         return side, ~blank & ~np.array(same, dtype=np.bool_)
 
     def _refuse(self, batch: pa.RecordBatch, differs: NDArray[np.bool_], aside: TextIO) -> None:
-        """Write down the rows that were encoded with other side columns, as they were sent."""
+        """Write the rows that were encoded with other side columns, in their sent form."""
         names = [one.column for one in self._reader.sides]
         for i in np.flatnonzero(differs).tolist():
             line = {"row": self.read + i, "known": names, "sent": batch.slice(i, 1).to_pylist()[0]}
@@ -258,7 +261,7 @@ class _BatchDecoding:
     def _write(
         self, batch: pa.RecordBatch, X: NDArray[Any], outside: NDArray[np.bool_], aside: TextIO
     ) -> None:
-        """Write down the rows with a reading outside, in decoded form."""
+        """Write the rows with a reading out of range, in decoded form."""
         forms = self._reader.forms
         for i in np.flatnonzero(outside.any(axis=1)).tolist():
             shown = {

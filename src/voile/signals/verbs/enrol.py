@@ -1,4 +1,4 @@
-"""`voile signals enrol`: the file of keys that a device is given, so that it needs no secret."""
+"""`voile signals enrol` writes the keys of a device, so that it needs no secret."""
 
 from __future__ import annotations
 
@@ -38,5 +38,10 @@ def enrol(
 
 
 def secret_of(key_file: Path | None) -> Secret:
-    """Read the secret, from a file or else from the environment; it must be there."""
+    """Read the secret from a file, or from the environment without one.
+
+    Raises
+    ------
+    RequestError : there is no secret.
+    """
     return Secret.from_file(key_file) if key_file else Secret.from_environment()

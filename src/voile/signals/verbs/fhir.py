@@ -1,4 +1,4 @@
-"""`voile signals encode-fhir` and `decode-fhir`: replace readings in a file of FHIR."""
+"""`voile signals encode-fhir` and `decode-fhir`: replace the readings in a FHIR file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def encode_fhir(
     table: str | None,
     encoding: str | None,
 ) -> EndedVerb:
-    """Encode the readings of a file, and change no other byte."""
+    """Encode the readings of a FHIR file, and change no other byte."""
     reader, scheme = _scheme(options, reporter, kit, table, encoding)
     fields = read_fields(options.fields, reader.columns)
     others: Others = "keep" if options.keep_others else "refuse"
@@ -81,7 +81,7 @@ def _scheme(
     table: str | None,
     encoding: str | None,
 ) -> tuple[SignalReader, HidingScheme]:
-    """Return the kit's reader, and the scheme that hides readings of the known subjects."""
+    """Return the kit's reader, and the scheme that encodes readings of the known subjects."""
     secret = Secret.find(options.key_file)
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
     if options.policy is None:
@@ -105,7 +105,7 @@ def _scheme(
 
 
 class _ClassTable:
-    """Return a subject's row of the table of classes, or refuse the subject."""
+    """The table of classes by subject. It refuses an unknown subject."""
 
     def __init__(self, known: Mapping[str, KnownSubject]) -> None:
         self._known = known

@@ -1,4 +1,4 @@
-"""The verbs that only signals have; each is imported when it runs."""
+"""The verbs that only signals have. Each is imported when it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`voile signals receive`: the clinic's end of `voile signals send`."""
+"""`voile signals receive`: the clinic's side of `voile signals send`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def receive(
     table: str | None,
     encoding: str | None,
 ) -> EndedVerb:
-    """Receive readings until stopped; each is on disk before its receipt goes back."""
+    """Receive readings until stopped. Each is on disk before its receipt is sent."""
     content, codec = live_of(kit)
     reader = content.reader
     broker, login = line_of(options, reporter.insist)
@@ -62,9 +62,10 @@ def receive(
 
 @contextmanager
 def _stop(idle: float | None) -> Iterator[Callable[[int], bool]]:
-    """Give what says when to stop: asked to by a signal, or after so long without a reading.
+    """Yield a function that returns whether to stop.
 
-    Python lets the main thread alone hear signals; another one stops when nothing comes.
+    It returns true after a stop signal, or after `idle` seconds without a reading. In Python only
+    the main thread receives signals. Another thread stops after the idle time only.
     """
     asked = []
     is_main = threading.current_thread() is threading.main_thread()

@@ -11,15 +11,15 @@ from voile.keys.secret import Secret
 from voile.signals.model.readings.forms import KnownColumn
 from voile.signals.model.readings.sources import SignalReader
 
-PSEUDONYM = "pseudonym"  # the released column of subjects, whose own name may be an identifier's
-MAC, KEY = "mac", "key"  # the released column of MACs, and that of their keys in classes.csv
+PSEUDONYM = "pseudonym"  # replaces the subject column, which may have an identifying name
+MAC, KEY = "mac", "key"  # columns of MACs, and of their keys in classes.csv
 CLASSES, OUTSIDE = "classes.csv", "outside.csv"
 AS_IN_SOURCE = "as in the source"
 
 
 def release_schema(source: Source, reader: SignalReader) -> pa.Schema:
-    """Return the columns of the release: the pseudonym, messages, and kept columns."""
-    from voile.release.step import released_schema  # live ends have no need of it
+    """Return the columns of the release: pseudonym, messages and kept columns."""
+    from voile.release.step import released_schema  # live verbs do not need it
 
     sent = {form.column: form.sent_type for form in reader.forms}
     kept = {*reader.roles.of(*AS_IT_IS)}

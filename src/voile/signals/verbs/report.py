@@ -1,4 +1,4 @@
-"""The wing's fifth function: its parts of the report, as data."""
+"""The sections of a report on signals, as data."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def sections(
 ) -> tuple[page.Section, ...]:
     """Return the report's sections on a kit or on a release.
 
-    A public report shows no law of a class's readings, and no count of people below 11.
+    A public report contains no law of a class's readings, and no count of people below 11.
     """
     story, public, private = facts_for(audience, subject, _gather_data, STATING)
     parts = [
@@ -113,7 +113,7 @@ def _figures(
     fit = (
         f"; the fit predicted {_bits(expected)} ({_within(expected)})" if "bits" in expected else ""
     )
-    own: Mapping[str, Any] = {}  # measured of the adversary for whom the fit's figures are
+    own: Mapping[str, Any] = {}  # measured for the adversary that the fit's figures assume
     for columns, found in _list_leakage(evidence, audience):
         is_own = {*columns} == known
         own = found if is_own else own
@@ -147,7 +147,7 @@ def _consistency(
     evidence: Sequence[Evidence],
     audience: page.Audience,
 ) -> page.Figure | None:
-    """Return how well an adversary who decodes under every class infers the class."""
+    """Return the success of the consistency attack, as a figure."""
     notes = [note for one in evidence for note in one.notes if note.by == CONSISTENCY]
     measured = [note.values for note in notes if "permuted" in note.values]
     fitted = story.get("consistency", {}).get(public["policy"]["method"]) if story else None
@@ -174,7 +174,7 @@ def _show_consistency(found: Mapping[str, Any], how: str, audience: page.Audienc
 def _list_leakage(
     evidence: Sequence[Evidence], audience: page.Audience
 ) -> Iterator[tuple[list[str], Mapping[str, Any]]]:
-    """Yield the bits that messages reveal, and the adversary's known columns."""
+    """Yield the leakage of messages, with the adversary's known columns."""
     for one in evidence:
         for note in one.notes:
             if not {*BITS, "null"} <= note.values.keys():
@@ -183,7 +183,7 @@ def _list_leakage(
                 f"bits{end}": note.values[name] for end, name in zip(ENDS, BITS, strict=True)
             }
             if audience == "public":
-                found = coarse(found, outwards)  # as the note
+                found = coarse(found, outwards)  # as in the note
             beside = () if "entropy" in note.values else one.knows
             yield [name for name in beside if name not in _readings(evidence)], found
 
@@ -195,7 +195,7 @@ def _readings(evidence: Sequence[Evidence]) -> set[str]:
 def _risk(
     expected: Mapping[str, Any], story: Mapping[str, Any], measured: Mapping[str, Any]
 ) -> page.Figure:
-    """Return the share of the reading's own bits that a message reveals: measured or expected."""
+    """Return the leakage of a message relative to the reading, measured or expected."""
     meaning, risk = "of the bits that the unprotected reading reveals", share(expected["risk"])
     if not story:
         return page.Figure("Relative leakage", risk, f"{meaning}, predicted by the fit")
@@ -261,11 +261,11 @@ def _to_whom(before: Mapping[str, Any]) -> str:
 
 
 def _alone(before: Mapping[str, Any]) -> str:
-    """Report the information in known columns alone, which no map hides."""
+    """Return a sentence on the information of known columns alone, which no map hides."""
     if "known" not in before:
         return ""
     low, high = (_decimal(before[f"known_{end}"]) for end in ("low", "high"))
-    lacks = before["missing_high"] > 0  # else no cell is missing
+    lacks = before["missing_high"] > 0  # otherwise no cell is missing
     missing = f", and which of them are missing {_decimal(before['missing_bits'])}" if lacks else ""
     return (
         f"Without any message these columns reveal {_decimal(before['known_bits'])} bits (95% "
@@ -314,7 +314,7 @@ def _frontier(story: Mapping[str, Any]) -> page.Section | None:
 
 
 def _detail(row: Mapping[str, Any]) -> page.Detail:
-    """Return the details of a policy: its map, and the fit's expectations."""
+    """Return the details of a policy: its map and the fit's expectations."""
     return page.Detail(
         (
             ("map", f"{row['method']}, strength {row['strength']:g}"),
@@ -331,7 +331,7 @@ BAND = ("strength", "bits", "bits_low", "bits_high")
 
 
 def _overheard(evidence: Sequence[Evidence]) -> page.Section | None:
-    """Compare the original readings of each class with the overheard messages."""
+    """Return charts of the original readings and the overheard messages, by class."""
     charts = [chart for one in evidence for chart in overheard(one)]
     if not charts:
         return None

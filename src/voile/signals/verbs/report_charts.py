@@ -1,4 +1,4 @@
-"""The pictures of a report on signals, from evidence alone."""
+"""The charts of a report on signals, drawn from evidence only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def overheard(evidence: Evidence) -> Iterator[LineChart]:
 
 
 def recall(evidence: Sequence[Evidence]) -> Iterator[BarChart]:
-    """Yield the share of each class that the strongest attacker identifies, case by case."""
+    """Yield a chart of the share of each class that the strongest attacker identifies."""
     best, cases = _strongest(evidence)
     if not best:
         return
@@ -50,7 +50,10 @@ def recall(evidence: Sequence[Evidence]) -> Iterator[BarChart]:
 
 
 def in_words(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
-    """Yield the same as a sentence: means over the classes, of few people in internal reports."""
+    """Yield the same rates as a sentence, averaged over the classes.
+
+    Rates of few people appear in internal reports only.
+    """
     best, cases = _strongest(evidence)
     means = [
         f"{share(sum(rate.value for rate in found.values()) / len(found))} of people {how}"
@@ -66,9 +69,10 @@ def in_words(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
 
 
 def _strongest(evidence: Sequence[Evidence]) -> tuple[str, Mapping[str, Mapping[str, Rate]]]:
-    """Return the attacker who identifies most, and its rate for each class in each case.
+    """Return the strongest attacker, and its rate for each class in each case.
 
-    It is the best one with known columns, if there are some, on people outside the map's fit.
+    If there are known columns, it is the best attacker with them. People outside the map's fit
+    decide, if there are any.
     """
     attacks = {one.attack: one for one in evidence if one.attack in SENT}
     last = attacks.get(COLUMNS_KNOWN) or attacks.get(SINGLE)
@@ -86,7 +90,7 @@ def _strongest(evidence: Sequence[Evidence]) -> tuple[str, Mapping[str, Mapping[
 
 
 def breaks(evidence: Sequence[Evidence]) -> Iterator[BarChart]:
-    """Yield how often each attack that bypasses the map is right, compared with guessing."""
+    """Yield a chart of the success of each attack that bypasses the map, compared with guessing."""
     others = [one for one in evidence if one.attack not in SENT]
     if not others:
         return

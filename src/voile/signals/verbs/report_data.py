@@ -16,7 +16,10 @@ STATING = StatingRules(at_least=frozenset({"bits_low"}))
 def report_data(
     content: SignalsContent, policy: SignalsPolicy | None, number: int | None
 ) -> dict[str, Any]:
-    """Gather the report's data of the applied policy, with its number unless it was edited."""
+    """Return the report's data, with the policy and its number on the frontier.
+
+    An edited policy has no number.
+    """
     figures = content.figures.to_pydict()
     story: dict[str, Any] = {
         "frontier": figures,
@@ -37,7 +40,7 @@ def report_data(
 
 
 def _sessions(content: SignalsContent) -> str:
-    """Return a sentence on the kit's map for whole sessions, and on the bits they reveal."""
+    """Return a sentence on the kit's map for whole sessions, and on their leakage."""
     if content.sessions is None:
         return ""
     held = (

@@ -1,4 +1,4 @@
-"""The data of an attack: the overheard messages, the original data, and each row's subject."""
+"""The data of an attack: the overheard messages, the original data and the subject of each row."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ from voile.signals.verbs.release_columns import AS_IN_SOURCE
 
 
 class FreshMessages(NamedTuple):
-    """Messages of people that attackers have not learned from, as in `MessagePeople`."""
+    """Messages of people outside the attackers' training set; fields as in `MessagePeople`."""
 
     Z: Floats
     c: Codes
     prior: Floats | None
     known: NDArray[np.object_] | None
-    number: NDArray[np.int64]  # of their rows, in the file that they are from
-    table: NDArray[Any]  # (n, d) the messages themselves
+    number: NDArray[np.int64]  # row numbers in their file
+    table: NDArray[Any]  # (n, d) messages
 
 
 @dataclass(frozen=True, eq=False)
 class MessagePeople:
-    """One message of each subject, the subjects shuffled."""
+    """One message of each subject, with the subjects shuffled."""
 
     X: NDArray[Any]  # (n, d) readings
     table: NDArray[Any]  # (n, d) messages
     Z: Floats  # (n, features) messages as numbers
     c: Codes  # (n,) classes
     whose: Codes  # (n,) subjects
-    number: NDArray[np.int64]  # (n,) rows of the truth
-    known: NDArray[np.object_] | None  # (n, q) the side columns of the map
-    prior: Floats | None  # (n, k) the adversary's beliefs; None: the shares of those learned from
+    number: NDArray[np.int64]  # (n,) row numbers in the original data
+    known: NDArray[np.object_] | None  # (n, q) side columns of the map
+    prior: Floats | None  # (n, k) the adversary's beliefs; None: shares of the known half
 
     @property
     def half(self) -> int:
@@ -68,7 +68,7 @@ class MessagePeople:
 
     @property
     def attacked_people(self) -> FreshMessages:
-        """The people that the attack is tested on."""
+        """The half of the people on whom the attack is tested."""
         rows = slice(self.half, None)
         known = None if self.known is None else self.known[rows]
         parts = self.Z[rows], self.c[rows], self.after, known
@@ -76,7 +76,11 @@ class MessagePeople:
 
     @property
     def majority(self) -> Rate:
-        """How often it is right to name the commonest class of the known half, or the likeliest."""
+        """The success of guessing without messages.
+
+        The guess is the most frequent class of the known half, or each person's likeliest class by
+        the prior beliefs.
+        """
         half = self.half
         if self.after is not None:
             guess = self.after.argmax(axis=1)
@@ -87,22 +91,27 @@ class MessagePeople:
 
 @dataclass(frozen=True, eq=False)
 class SignalsScene:
-    """A release with its original data."""
+    """A release with its original data, as an attack needs it."""
 
     release: StoredRelease
     truth: Source
     options: AttackOptions
     reader: SignalReader
-    rows: SourceReadings  # of the truth, those that were sent, in each subject's order
+    rows: SourceReadings  # sent rows of the original data, in each subject's order
     table: NDArray[Any]  # (n, d) their messages
-    Z: Floats  # (n, features) the same as numbers
-    c: Codes  # (n,) numbers of their classes
+    Z: Floats  # (n, features) messages as numbers
+    c: Codes  # (n,) class numbers
     classes: tuple[str, ...]  # the classes, sorted
-    map: StoredMap | None  # what the adversary knows of it; None: nothing
+    map: StoredMap | None  # the map that the adversary knows, if any
 
     @classmethod
     def of(cls, release: StoredRelease, truth: Source, options: AttackOptions) -> SignalsScene:
-        """Read everything; refuse what cannot be scored."""
+        """Read the release and its original data.
+
+        Raises
+        ------
+        RequestError : the attack cannot be scored on these data.
+        """
         private = private_manifest_of(release)
         reader = _reader(private)
         _check_known(release, options, reader)
@@ -123,7 +132,7 @@ class SignalsScene:
         return cls(release, truth, options, reader, rows, table, Z, c, classes, map)
 
     def people(self, rng: np.random.Generator) -> MessagePeople:
-        """Draw one message of each subject, the subjects in random order."""
+        """Draw one message of each subject, with the subjects in random order."""
         picked = rng.permutation(self.rows.one_each(rng))
         if not self.enough(self.c[picked]):
             raise RequestError(
@@ -149,7 +158,7 @@ class SignalsScene:
         return len(self.classes) > 1 and is_enough(c, len(self.classes))
 
     def runs(self, people: MessagePeople, length: int) -> tuple[Codes, Codes]:
-        """Return the first rows of subjects with enough of them, (m, length), and their classes."""
+        """Return the first rows of subjects with enough rows, (m, length), and their classes."""
         sizes = np.bincount(self.rows.whose)
         first = np.searchsorted(self.rows.whose, people.whose)
         long = first[sizes[people.whose] >= length]
@@ -157,11 +166,11 @@ class SignalsScene:
 
     @cached_property
     def knows(self) -> tuple[str, ...]:
-        """The adversary's known columns: the requested ones, else all known and kept ones."""
+        """The adversary's known columns: the requested ones, or all known and kept columns."""
         return self.options.knows or tuple(_knowable(self.release, self.reader))
 
     def beside(self, people: MessagePeople) -> list[Floats]:
-        """Return the adversary's known columns of people, and of `fresh` if it has them."""
+        """Return the adversary's known columns of `people`, and of `fresh` if it has them."""
         whose = [(self.truth, people.number)]
         if self.fresh and {*self.knows} <= {*self._others.columns}:
             whose.append((self._others, self.fresh.number))
@@ -169,7 +178,7 @@ class SignalsScene:
 
     @cached_property
     def fresh(self) -> FreshMessages | None:
-        """People outside the map's fit, sent by it; None without map, or without such people."""
+        """People outside the map's fit, encoded by it, or None without a map or such people."""
         if self.map is None:
             return None
         rows = self._control
@@ -207,7 +216,7 @@ def _reader(private: Mapping[str, Any]) -> SignalReader:
 def _messages(
     release: StoredRelease, reader: SignalReader
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the messages of a release, and their rows in the original data."""
+    """Return the messages of a release, and their row numbers in the original data."""
     numbers = rows_released(release)
     tables, there = [], []
     for batch in release.rows().batches(list(reader.columns)):
@@ -220,7 +229,7 @@ def _messages(
 
 
 def _public_map(release: StoredRelease, options: AttackOptions) -> StoredMap | None:
-    """Return the map that the adversary knows: the map of the release."""
+    """Return the release's map if the adversary knows it, else None."""
     if options.public_map is None:
         return None
     content = SignalsContent.of(StoredKit.load(options.public_map, KIND))
@@ -235,7 +244,7 @@ def _public_map(release: StoredRelease, options: AttackOptions) -> StoredMap | N
 
 
 def _knowable(release: StoredRelease, reader: SignalReader) -> list[str]:
-    """Return the known columns of the roles, and those that the release keeps."""
+    """Return the known columns of the roles, and the columns that the release keeps."""
     columns = release.public["columns"]
     kept = [one["column"] for one in columns if one["what"] == AS_IN_SOURCE]
     return [*dict.fromkeys([*(one.column for one in reader.sides), *kept])]

@@ -1,4 +1,4 @@
-"""`voile signals send`: readings from a device or gateway to the clinic, over a broker."""
+"""`voile signals send`: send readings from a device or gateway to the clinic, over a broker."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from voile.signals.verbs.subjects import live_of
 
 LEFT = 1
 LIVE = "-"
-SHOWN = 10  # rows left out that are named
+SHOWN = 10  # maximum number of rejected rows that are listed
 NO_ROW = (ValueError, TypeError, ArithmeticError, AttributeError, RecursionError, pa.ArrowException)
 
 
@@ -74,7 +74,7 @@ def send(
 
 
 class _SendRows:
-    """Make readings to send of rows; `lost` numbers those that cannot be read."""
+    """A converter of rows to readings to send. `lost` lists the numbers of unreadable rows."""
 
     def __init__(self, content: SignalsContent, pseudonyms: Mapping[str, str]) -> None:
         self._reader, self._pseudonyms = content.reader, pseudonyms
@@ -92,14 +92,14 @@ class _SendRows:
         return list(dict.fromkeys(names))
 
     def digest(self, source: Source) -> str:
-        """Return a name of a source's content, and of how its subjects are called."""
+        """Return a hash of a source's content."""
         digest = sha256()
         for batch in source.batches(self.columns):
             digest.update(json.dumps(batch.to_pylist(), default=str).encode())
         return digest.hexdigest()
 
     def of(self, source: Source) -> Iterator[Outgoing]:
-        """Yield the readings of a source, in the order of time where there is a column of it."""
+        """Yield the readings of a source, in order of time if there is a time column."""
         if missing := [name for name in self.columns if name not in source.columns]:
             raise RequestError(f"there is no column {missing[0]}", where=source.name)
         whole = pa.Table.from_batches(source.batches(self.columns), source.schema(self.columns))
@@ -121,18 +121,18 @@ class _SendRows:
     def _order(
         self, whole: pa.Table, rows: NDArray[np.int64], tables: Sequence[NDArray[Any]]
     ) -> NDArray[np.int64]:
-        """Return the good rows, in the order of time that fit used."""
+        """Return the valid rows in the order of time that `fit` used."""
         if not len(rows) or not self._reader.time:
             return rows
         times = whole[self._reader.time].take(rows).chunks
         moments = rank_moments(times, self._reader.time, rows)
-        alike = np.zeros(len(rows), dtype=np.intp)  # readings go as time goes, whosever they are
+        alike = np.zeros(len(rows), dtype=np.intp)  # one order of time for all subjects
         return rows[order_rows(np.concatenate(tables), alike, moments, rows)]
 
     def of_batch(
         self, batch: pa.RecordBatch, what: str, numbers: Sequence[int]
     ) -> Iterator[Outgoing]:
-        """Yield the readings of some rows, which are called `what` and so numbered."""
+        """Yield the readings of some rows. `what` and `numbers` name the rows in errors."""
         seen = self._reader.see(batch)
         good = np.flatnonzero(self._good(seen))
         self.lost += sorted({*numbers} - {numbers[row] for row in good.tolist()})
@@ -155,7 +155,7 @@ class _SendRows:
         return seen.some if self._partial else seen.good
 
     def _times(self, batch: pa.RecordBatch) -> Sequence[int | None]:
-        """Return when rows were taken, in the map's units, where it has some."""
+        """Return the times of rows in the map's units, or None without a time column or a unit."""
         column = self._reader.time
         if column is None or self._unit is None or not len(batch):
             return [None] * len(batch)
@@ -168,9 +168,9 @@ def _plain(value: Any) -> Any:
 
 
 def _listen(rows: _SendRows, link: Link, reporter: VerbReporter) -> None:
-    """Read JSON lines from standard input, and put their readings among the link's events."""
+    """Read JSON lines from standard input, and add their readings to the link's events."""
     try:
-        lines = getattr(sys.stdin, "buffer", sys.stdin)  # bytes: one that is not text is but a line
+        lines = getattr(sys.stdin, "buffer", sys.stdin)  # bytes: bad text affects one line only
         for number, line in enumerate(lines, 1):
             if why := _left_out(rows, link, number, line):
                 reporter.insist(f"{why}; left out")
@@ -179,7 +179,7 @@ def _listen(rows: _SendRows, link: Link, reporter: VerbReporter) -> None:
 
 
 def _left_out(rows: _SendRows, link: Link, number: int, line: bytes) -> str:
-    """Put one line's reading among the events, or say which is left out, and why."""
+    """Add one line's reading to the events, or return the reason to reject it."""
     place = f"line {number:,}: "
     try:
         row = json.loads(line)
@@ -199,7 +199,7 @@ def _left_out(rows: _SendRows, link: Link, number: int, line: bytes) -> str:
 def _report_end(
     reporter: VerbReporter, sender: Sender, lost: Sequence[int], spool: Path, left_out: int
 ) -> EndedVerb:
-    """Report what became of the readings, of which so many were left out."""
+    """Report the outcome of the readings, including the number of rejected rows."""
     counts = sender.counts()
     if counts["spooled"]:
         reporter.insist(f"{count(counts['spooled'], 'reading')} wait in {spool}: run it again")

@@ -1,4 +1,4 @@
-"""Encode the rows that float64 can carry, and note data for warnings and certificates."""
+"""Encode the rows that float64 can represent, and collect data for warnings and certificates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def encode_carriable(
     at: SideLevels,
     draws: ProtectiveRandom | RowDraws,
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Encode rows that float64 can carry; return the other rows. O(n log n) if there are any."""
+    """Encode the rows that float64 can represent. Return messages and the mask of other rows.
+
+    The cost is O(n log n) if there are other rows.
+    """
     try:
         sent = codec.encode(table, labels, known=at, protective=draws)
         return sent, np.zeros(len(table), np.bool_)
@@ -50,17 +53,17 @@ def encode_carriable(
     return np.concatenate(Z), np.concatenate(far)
 
 
-MANY = 0.25  # of messages: a column's values are written otherwise than they were for the fit
+MANY = 0.25  # share of messages above which a column seems to be coded differently from the fit
 
 
 @dataclass
 class SentRows(BriefRepr):
-    """The notes of rows: their subjects, and the readings behind their messages.
+    """The notes of sent rows: their subjects, and the readings behind their messages.
 
-    classes : of each pseudonym the first row, the class, and the known columns that are not sent.
-    heard : the pseudonyms that have a message.
-    outside : by column, the readings beyond those of the fit.
-    strangers : by known column, the messages with a value that was not in the fit.
+    classes : for each pseudonym its first row, its class, and the known columns that are not sent.
+    heard : the pseudonyms with a message.
+    outside : by column, the number of readings beyond those of the fit.
+    strangers : by known column, the number of messages with a value that was not in the fit.
     """
 
     classes: dict[str, tuple[int, str, tuple[object, ...]]] = field(default_factory=dict)
@@ -70,7 +73,10 @@ class SentRows(BriefRepr):
     strangers: Counter[str] = field(default_factory=Counter)
 
     def warn(self, *, repeats: bool) -> None:
-        """Warn if many messages may reveal the class; `repeats`: a second message does."""
+        """Warn if messages may reveal the class.
+
+        `repeats` is whether a subject's second message reveals it.
+        """
         rows = self.certificate.rows
         again = rows - len(self.heard)
         if again and repeats:

@@ -1,4 +1,4 @@
-"""The kit's map of sequences and the table of classes, for the live verbs and decoders."""
+"""Read the kit's map of sequences and the table of classes, for live verbs and decoders."""
 
 from __future__ import annotations
 
@@ -19,11 +19,16 @@ from voile.signals.model.sequences.sequence_codec import SequenceCodec
 from voile.signals.model.sequences.state import Cell
 from voile.signals.verbs.release_columns import CLASSES, KEY, PSEUDONYM
 
-OWN = ("subject", "session", "number")  # what each line of the clinic's file says first
+OWN = ("subject", "session", "number")  # first fields of each line in the clinic's file
 
 
 def sequences_of(kit: StoredKit | str) -> tuple[SignalsContent, SequenceCodec]:
-    """Return the content of a kit and its map of sequences, or refuse a kit without one."""
+    """Return the content of a kit and its map of sequences.
+
+    Raises
+    ------
+    RequestError : the kit has no map of sequences.
+    """
     opened = kit if isinstance(kit, StoredKit) else StoredKit.load(kit, KIND)
     content = SignalsContent.of(opened)
     if content.sessions and content.sessions.reveals and content.sequence is None:
@@ -41,7 +46,12 @@ def sequences_of(kit: StoredKit | str) -> tuple[SignalsContent, SequenceCodec]:
 
 
 def live_of(kit: StoredKit | str) -> tuple[SignalsContent, SequenceCodec]:
-    """Return the same for live use; refuse columns named as those of the clinic's file."""
+    """Return the content of a kit and its map of sequences, for live use.
+
+    Raises
+    ------
+    RequestError : there is no such map, or a column has the name of a field in the clinic's file.
+    """
     content, codec = sequences_of(kit)
     shown = {*content.reader.columns, *content.reader.roles.of("keep")}
     if taken := [name for name in OWN if name in shown]:
@@ -58,7 +68,7 @@ class KnownSubject(NamedTuple):
 
     label: str
     generation: int = 1
-    known: tuple[Cell, ...] = ()  # its side columns, where they were asked for
+    known: tuple[Cell, ...] = ()  # its side columns, if requested
 
 
 def subjects_in(
@@ -70,10 +80,10 @@ def subjects_in(
     generation: str | None = None,
     sides: bool = False,
 ) -> dict[str, KnownSubject]:
-    """Read each subject's class and key from a table with the columns of the kit's source.
+    """Read each subject's class and key generation from a table.
 
-    With `sides`, its known columns too, if the kit's map uses any. Its subjects are in the
-    column `subject`, or in the subject column of the source.
+    The table has the columns of the kit's source. With `sides`, also read the known columns, if the
+    kit's map uses any. `subject` is the subject column, by default that of the source.
     """
     columns = reader.sides if sides else ()
     own = [subject or reader.subject, reader.private, *([generation] if generation else [])]
@@ -99,7 +109,7 @@ def subjects_in(
 
 
 def _generation(number: object) -> int:
-    """Return the generation of a key, 0 where it is none."""
+    """Return the generation of a key, or 0 if it is invalid."""
     text = str(number)
     return int(text) if re.fullmatch("[0-9]{1,5}", text) and int(text) <= LAST else 0
 
@@ -121,14 +131,14 @@ def _wrong(
 
 
 class KnownOf(NamedTuple):
-    """A recipient's data on a subject, besides the class: the key of MACs, and known columns."""
+    """A recipient's data on a subject in addition to the class: MAC key and known columns."""
 
     key: bytes
     cells: dict[str, object]
 
 
 def known_in(table: Source, reader: SignalReader) -> dict[str, KnownOf]:
-    """Read each pseudonym's key, and its known columns that do not travel with messages."""
+    """Read each pseudonym's key, and its known columns that are not sent with messages."""
     hidden = [one for one in reader.sides if not one.settings.sent]
     names = [PSEUDONYM, KEY, *(one.column for one in hidden)]
     for name in names:

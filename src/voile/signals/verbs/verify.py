@@ -1,4 +1,4 @@
-"""Check a written release again: its columns, its messages, and its findings."""
+"""Check a written release again: its columns, its messages and its findings."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ LEFT = "not measured again: it takes the map and the classes, which the kit and 
 def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
     """Yield each check of a release, as a sentence and its result.
 
-    Its decoding was proved when it was written. Only `decode` can prove it again, since it needs
-    the map and the classes.
+    Decoding was checked when the release was written. Only `decode` can check it again, since that
+    needs the map and the classes.
     """
     source, public = release.rows(), release.public
     yield (same := has_columns(source, public))
@@ -55,7 +55,7 @@ def _columns(public: Mapping[str, Any]) -> MessageColumns:
 
 
 def _classes(release: StoredRelease) -> pa.Table | None:
-    """Read each pseudonym's class from the second column; None without the private folder."""
+    """Read each pseudonym's class from the second column, or return None without the folder."""
     if release.private is None:
         return None
     with (release.folder / CLASSES).open(newline="", encoding="utf-8") as file:
