@@ -1,4 +1,4 @@
-"""The functions that a user calls; their options are those of `voile signals`."""
+"""The functions of `voile.signals`. Their options are those of `voile signals`."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def decode(
 
     Parameters
     ----------
-    kit, policy : the kit and the policy that made the release.
+    kit, policy : the kit and the policy of the release.
     release : the release, or its path.
-    classes : a frame or table of the class of each pseudonym. The default is the table in the
-        private folder of the release, which is for the recipient alone.
-    out : a file or table; without it the readings are in memory, as `frame`.
-    force : replace the output if voile wrote it.
-    progress : called with a task, the work done and the work in total.
+    classes : a data frame or table with the class of each pseudonym. The default is the table in
+        the release's private folder, which only the recipient may have.
+    out : a file or table. Without it, the readings stay in memory, as `frame`.
+    force : whether to replace the output if voile wrote it.
+    progress : called with a task, the finished work and the total work.
 
     Raises
     ------
-    RequestError : another kit or policy than the release's; a subject without a class.
+    RequestError : the kit or the policy is not that of the release, or a subject has no class.
     """
     sent = release if isinstance(release, StoredRelease) else _open_release(release)
     known: object = sent.folder / CLASSES if classes is None else classes

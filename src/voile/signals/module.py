@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SignalsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
-    """Signals: readings sent again and again to a recipient who knows each person's class."""
+    """The module of signals: repeated readings to a recipient who knows each person's class."""
 
     kind = "signals"
     summary = "readings sent again and again to a recipient who knows each person's class"
@@ -39,28 +39,28 @@ class SignalsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
 
     @property
     def criteria(self) -> tuple[CriterionMeasure, ...]:
-        """The figures and findings by which a determination judges its releases."""
+        """The criteria with which a determination evaluates its releases."""
         from voile.signals.verbs.criteria import CRITERIA
 
         return CRITERIA
 
     @property
     def fit(self) -> verb.Fit[FitOptions, Roles]:
-        """Find the policies that no other beats."""
+        """Fit the maps, and find the policies on the frontier."""
         from voile.signals.fitting.fit import fit
 
         return fit
 
     @property
     def choose(self) -> verb.Choose:
-        """Pick one policy."""
+        """Pick one policy of the frontier."""
         from voile.signals.verbs.choose import choose
 
         return choose
 
     @property
     def prepare(self) -> verb.Prepare[ApplyOptions]:
-        """Prepare the step that every row of a source goes through."""
+        """Prepare the step that encodes every row of a source."""
         from voile.signals.verbs.apply import prepare
 
         return prepare
@@ -81,14 +81,14 @@ class SignalsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
 
     @property
     def verify(self) -> verb.Verify:
-        """Check a release."""
+        """Check a written release."""
         from voile.signals.verbs.verify import verify
 
         return verify
 
     @property
     def own_verbs(self) -> tuple[OwnVerb[Any], ...]:
-        """The verbs that only this module has."""
+        """The verbs that only signals have."""
         from voile.signals.verbs.own import OWN_VERBS
 
         return OWN_VERBS

@@ -1,4 +1,4 @@
-"""The options of the wing's verbs; the command line makes one option of each field."""
+"""The options of the verbs of signals. Each field is an option of the command line."""
 
 from __future__ import annotations
 
@@ -61,22 +61,22 @@ class FitOptions(voile.release.options.FitOptions):
 
     @property
     def methods(self) -> tuple[Method, ...]:
-        """The methods to fit, each once."""
+        """The methods to fit, without duplicates."""
         return tuple(dict.fromkeys(self.method)) or ("transport",)
 
     @property
     def bases(self) -> tuple[Base, ...]:
-        """The bases tried, each once; the first names the policy of strength 0."""
+        """The bases to try, without duplicates. The first one names the policy of strength 0."""
         return tuple(dict.fromkeys(self.base)) or ("barycentre", "normal", "uniform")
 
     @property
     def strengths(self) -> tuple[float, ...]:
-        """The strengths to fit, rising; tenths unless given."""
+        """The strengths to fit, in increasing order. The default is every tenth."""
         return tuple(sorted(set(self.strength))) or TENTHS
 
 
 class ApplyOptions(PseudonymOptions):
-    """How the release is written."""
+    """Options for writing the release."""
 
     missing: Literal["set-aside", "pass"] = Field(
         "set-aside", description="treatment of rows with a missing or infinite reading"
@@ -111,9 +111,9 @@ class AttackOptions(voile.release.options.ControlOptions):
 class DecodeOptions(Options):
     """Decode the readings of a release, given each subject's class.
 
-    CLASSES has a row for each pseudonym of the release, with its class; apply writes one as
-    RELEASE.private/classes.csv, for the recipient alone. Rows with a reading outside the map's
-    range go to OUT.set-aside.jsonl, and the exit code is 1.
+    CLASSES has one row for each pseudonym of the release, with its class.
+    RELEASE.private/classes.csv is such a table, which apply writes for the recipient only. Rows
+    with a reading outside the map's range go to OUT.set-aside.jsonl, and the exit code is 1.
     """
 
     policy: Path = Field(description="policy file of the release")
@@ -171,10 +171,9 @@ class _LineOptions(Options):
 class EnrolOptions(_EnrolledOptions):
     """Write the keys that one device needs to authenticate and encrypt its messages.
 
-    The device receives this file and the kit, never the secret. A thief of the file can forge
-    and decrypt the messages of its own subjects, and of nobody else. Without --subject the
-    device sends for all subjects of CLASSES, as a gateway does. To replace a key, raise its
-    generation.
+    The device receives this file and the kit, never the secret. A thief of the file can forge and
+    decrypt the messages of the subjects in it, but not of others. Without --subject, the device
+    sends for all subjects of CLASSES, as a gateway does. To replace a key, raise its generation.
     """
 
     subject: tuple[str, ...] = Field(
@@ -185,10 +184,10 @@ class EnrolOptions(_EnrolledOptions):
 class SendOptions(_LineOptions):
     """Send readings live, encoded, until each has its receipt.
 
-    SOURCE is a table with the columns that the kit was fitted to. With -, rows are JSON lines
-    on standard input, sent as they come. The spool keeps readings without a receipt. Run the
-    same command again after an interruption, and it goes on; no row is sent twice. Exits with
-    1 when a reading is left unsent or unfit to be sent.
+    SOURCE is a table with the columns that the kit was fitted to. If it is -, rows are JSON lines
+    on standard input, sent as they arrive. The spool keeps readings until their receipts arrive.
+    After an interruption, run the same command again to continue. No row is sent twice. The exit
+    code is 1 if a reading was not sent or cannot be sent.
     """
 
     enrolment: Path = Field(
@@ -212,10 +211,10 @@ class SendOptions(_LineOptions):
 class ReceiveOptions(_EnrolledOptions, _LineOptions):
     """Receive readings live, and decode them, until stopped.
 
-    Writes FOLDER/readings.jsonl, a line for each reading, before its receipt goes back;
-    readings outside the map's range go to FOLDER/set-aside.jsonl. The folder also contains the
-    state of each session: run the same command again, and it goes on. Exits with 1 when
-    messages were refused or ignored, or readings set aside.
+    Each reading is written as a line of FOLDER/readings.jsonl before its receipt is sent. Readings
+    outside the map's range go to FOLDER/set-aside.jsonl. The folder also contains the state of each
+    session. Run the same command again to continue. The exit code is 1 if messages were refused or
+    ignored, or readings were rejected.
     """
 
     overlap: date | None = Field(
@@ -231,7 +230,7 @@ class ReceiveOptions(_EnrolledOptions, _LineOptions):
 class DecodeFhirOptions(Options):
     """Decode what encode-fhir encoded: the same file, to the byte.
 
-    Readings outside the map's range stay encoded there. Their decoded values go to
+    Readings outside the map's range stay encoded in the file. Their decoded values go to
     OUT.set-aside.jsonl, and the exit code is 1.
     """
 
@@ -254,9 +253,9 @@ class DecodeFhirOptions(Options):
 class EncodeFhirOptions(DecodeFhirOptions):
     """Encode the readings in a file of FHIR R4 Observations.
 
-    SOURCE is NDJSON, or one resource or Bundle in JSON. Values are replaced where they stand,
-    and marked; every other byte stays, subjects among them. Readings of a subject are sent
-    given those before, or with --policy each by itself.
+    SOURCE is NDJSON, or one resource or Bundle in JSON. Values are replaced in place and marked.
+    All other bytes stay unchanged, including those of subjects. Each reading is encoded given the
+    subject's earlier readings, or by itself with --policy.
     """
 
     fields: Path = Field(description="TOML file with the code and unit of each column")
