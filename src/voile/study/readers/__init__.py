@@ -1,4 +1,4 @@
-"""Readers of mentions, one for each kind: they turn the words of a text into cells of a column."""
+"""Readers of mentions, one for each kind. They convert words of a text to cells of a column."""
 
 from __future__ import annotations
 
@@ -26,10 +26,13 @@ _SEX = frozenset(("SEX", "SEXO", "GENDER", "GENERO"))
 def reader_of(
     label: str, values: Sequence[str] = (), meanings: Mapping[str, Sequence[str]] | None = None
 ) -> MentionReader:
-    """Return what reads the mentions of a type.
+    """Return the reader for the mentions of a type.
 
-    values : the cells of the column that it follows, where that lists them. meanings : of a list of
-    words, the cells that each means.
+    Parameters
+    ----------
+    label : the type of the mentions.
+    values : the cells of its column, if the column lists them.
+    meanings : for a list of words, the cells that each word means.
     """
     if is_zip(label):
         return ZipCodes(values, meanings)
@@ -43,12 +46,12 @@ def reader_of(
 
 
 def is_sex(label: str) -> bool:
-    """Return whether a type is the sex: SEX, GENDER, PATIENT_SEX."""
+    """Return whether a type is a sex, such as SEX, GENDER or PATIENT_SEX."""
     return not _SEX.isdisjoint(safe_label(label).split("_"))
 
 
 def is_zip(label: str) -> bool:
-    """Return whether a type is a ZIP code: ZIP, ZIPCODE, POSTAL_CODE."""
+    """Return whether a type is a ZIP code, such as ZIP, ZIPCODE or POSTAL_CODE."""
     return safe_label(label).startswith(("ZIP", "POST"))
 
 

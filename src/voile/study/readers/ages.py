@@ -1,4 +1,4 @@
-"""Ages: in digits and in words, by birthdays, by decades, and words that only imply one."""
+"""Ages: in digits and in words, by birthdays, by decades, and words that only imply an age."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ _OF_A_COUNT = re.compile(r"in\s+the\s+\d0s", re.IGNORECASE)
 
 
 class AgeReader(MentionReader):
-    """Read an age as one year, a decade or its third as their years; what implies one is no value.
+    """A reader of ages: an age means one year, and a decade or its third means its years.
+
+    A word that only implies an age has no value.
 
     >>> read = AgeReader().read_mention
     >>> read("47-year-old"), read("47th").cells, read("retired")
@@ -94,7 +96,7 @@ class AgeReader(MentionReader):
             one.span("age")
             for form in _MENTIONS
             for one in form.finditer(plain)
-            if not _OF_A_COUNT.match(one[0])  # a pulse in the 60s
+            if not _OF_A_COUNT.match(one[0])  # such as a pulse in the 60s
         }
         yield from sorted(found)
 
@@ -110,7 +112,7 @@ class AgeReader(MentionReader):
 
 
 def _years_of(text: str) -> range | None:
-    """Return the years of a decade, of a part of one, or of a word for them."""
+    """Return the years of a decade, of a part of one, or of a word such as octogenarian."""
     if span := _SPANS.get(text.lower().removesuffix("s")):
         return range(span[0], span[1] + 1)
     found = _WHOLE_DECADE.fullmatch(" ".join(text.split()))

@@ -1,8 +1,8 @@
 """Categories: race, ethnicity, occupation, marital status, and other values that are words.
 
-The adversary searches the texts of a person for the words of a column's values. Several may stand
-there: "hispanic white" of one column, "other" in any text. So the adversary learns from the release
-which value people with the same words mostly have, and takes that.
+The adversary searches the texts of a person for the words of a column's values. Several values may
+match: "hispanic white" of one column, "other" in any text. The adversary therefore learns from the
+release the most frequent value of people with the same words, and guesses that value.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from voile.data.column_words import glossary
 from voile.documents.replacements.draws import fold_value
 
 SHORTEST = 4
-"""Letters of one word of a value that is looked for by itself."""
+"""Minimum letters of a single word of a value, for a search of its own."""
 MOST_VALUES = 1000
-"""Distinct values of a column of categories, at most."""
+"""Maximum distinct values of a category column."""
 RACES = {
     "black": ("african american",),
     "white": ("caucasian",),
@@ -34,14 +34,14 @@ MARITAL = {
     "l": ("separated",),
     "p": ("partnered",),
 }
-"""Words for one-letter codes of the marital status, and for words of a census."""
+"""Words for one-letter codes of the marital status."""
 _WORD = re.compile(r"[^\W_]+")
 
 
 class CategoryReader:
-    """Read in a text which values of a column its words are of.
+    """A finder of a column's values in a text, by the words of the values.
 
-    column : decides by its name which codes have words. cells : the column's values.
+    column : its name decides which codes have words. cells : the column's values.
 
     >>> found = CategoryReader("race", ["White", "Black", "Hispanic", "Two or more"])
     >>> sorted(found.find_values("A hispanic white male , African American father ."))
@@ -64,7 +64,7 @@ class CategoryReader:
         return bool(self._cells)
 
     def find_values(self, text: str) -> frozenset[str]:
-        """Return the values of which a word stands in a text."""
+        """Return the values with a word in the text."""
         found = (" ".join(_WORD.findall(one)) for one in self._pattern.findall(fold_value(text)))
         return frozenset(self._cells[word] for word in found if word in self._cells)
 
@@ -86,10 +86,10 @@ class CategoryReader:
 
 
 def find_stated(said: Mapping[str, frozenset[str]], truth: Mapping[str, str]) -> frozenset[str]:
-    """Return the people whose texts state their value, if an adversary learns from words.
+    """Return the people with texts that reveal their value, if the adversary learns from words.
 
-    said : the values with words in each person's texts. truth : each person's value. Among
-    people with the same words, the people with the commonest value count as stated.
+    said : the values with words in each person's texts. truth : each person's value. Among people
+        with the same words, those with the most frequent value count.
 
     >>> said = {"a": frozenset("HW"), "b": frozenset("HW"), "c": frozenset("W"), "d": frozenset()}
     >>> sorted(find_stated(said, {"a": "H", "b": "H", "c": "W", "d": "W"}))

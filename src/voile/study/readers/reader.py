@@ -1,7 +1,7 @@
 """The common interface of readers: find mentions in a text, read them, write them neutrally.
 
-A reader knows one kind of mention and no people. Its result is the cells of a column that
-the mention leaves possible.
+A reader handles one kind of mention and has no data on people. Its result is the cells of a column
+that are possible given the mention.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from voile.documents.replacements.removal import RemovalReason
 
 
 class FoundMention(NamedTuple):
-    """The possible raw cells of a mention, by its characters from start to before end."""
+    """The possible raw cells of a mention, with its start and end (exclusive) in characters."""
 
     start: int
     end: int
@@ -24,30 +24,33 @@ class FoundMention(NamedTuple):
 
 
 class MentionReader:
-    """Reads the mentions of one kind; this one finds nothing, and reads nothing.
+    """A reader of one kind of mention. This base class finds and reads nothing.
 
-    planted : a sentence for each form, its mention between bars, by which recall is measured; some
-    that no reader finds.
+    planted : by form, a sentence with its mention between bars, used to measure recall. No reader
+        finds some of them.
     """
 
     planted: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def slices(self, plain: str) -> Iterable[Slice]:
-        """Find the places of mentions in a normalised text, in addition to the kit's finds."""
+        """Find the positions of mentions in a normalised text, in addition to the kit's."""
         return ()
 
     def read_mention(self, mention: str) -> FoundMention | None:
-        """Read a whole mention; None where it cannot be read, or says more than one value."""
+        """Read a whole mention. Return None if it cannot be read, or states several values."""
         return None
 
     def neutral(self, mention: str) -> str | None:
-        """Return words that leave every value possible; None where a mark stands for them."""
+        """Return words that leave every value possible, or None if there are none.
+
+        A placeholder then replaces the mention.
+        """
         return None
 
 
 @dataclass(frozen=True)
 class MentionFinder:
-    """Finds the mentions of a type by its reader: they are removed, whatever the kit decides."""
+    """A finder of a type's mentions by its reader. They are removed, whatever the kit decides."""
 
     label: str
     reader: MentionReader

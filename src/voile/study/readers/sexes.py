@@ -31,13 +31,13 @@ SEXES = {
     "f": re.compile(rf"\b(?:{'|'.join(sorted(_WOMEN))})\b", re.IGNORECASE),
     "m": re.compile(rf"\b(?:{'|'.join(sorted(_WORDS.keys() - _WOMEN))})\b", re.IGNORECASE),
 }
-"""The first letter of a sex, and the words that say it."""
+"""By first letter of a sex, the pattern of its words."""
 _FIRST_LETTERS = {True: "fw", False: "m"}
-"""The first letters of a column's words for women, and for men."""
+"""The first letters of a column's words for women and for men."""
 
 
 class SexReader(MentionReader):
-    """Read a word as the cells of a column whose first letter is that of the sex.
+    """A reader of words for a sex, which mean the cells of a column with the sex's letter.
 
     values : the column's cells, such as F and M.
 

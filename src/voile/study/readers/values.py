@@ -1,4 +1,4 @@
-"""Places, occupations and other words: a column's own values, a list of words; and ZIP codes."""
+"""Places, occupations and other words: a column's own values, a list of words, and ZIP codes."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _FOUND = re.compile(
     re.IGNORECASE,
 )
 WORDS = "words"
-"""The name of a column of words in a list; another column has their meanings."""
+"""The name of the column of words in a list. Another column contains their meanings."""
 
 
 class ValueReader(MentionReader):
-    """Read a mention as its value, whatever its capitals, or as its meaning in a list.
+    """A reader of mentions by their value, ignoring case, or by their meaning in a list.
 
-    values : the column's cells, if it lists them; any other text is read as it is.
-    meanings : words -> cells: a city's ZIP codes, a nurse's occupation. The reader looks for
-        them in the texts as well.
+    values : the column's cells, if it lists them. Any other text is its own value.
+    meanings : words -> cells, such as a city's ZIP codes or a nurse's occupation. The reader also
+        searches the texts for these words.
 
     >>> places = ValueReader(["Knox"], {"Oakfield": ("00214", "00219")})
     >>> [places.read_mention(one).cells for one in ("KNOX", "oakfield", "Elm")]
@@ -58,12 +58,12 @@ class ValueReader(MentionReader):
         )
 
     def _value_of(self, text: str) -> str:
-        """Return the part of a mention that the column has."""
+        """Return the part of a mention that the column contains."""
         return text
 
 
 class ZipCodes(ValueReader):
-    """Read a ZIP code as its five digits; one with four more is found wherever it stands.
+    """A reader of ZIP codes by their five digits. ZIP+4 codes are found anywhere in a text.
 
     Words of a list, such as cities, are found and read as well.
 
@@ -88,9 +88,11 @@ class ZipCodes(ValueReader):
 
 
 def read_words(path: Path, column: str) -> dict[str, tuple[str, ...]]:
-    """Read a list of words: any table with the columns `words` and the one that they are of.
+    """Read a list of words: a table with the columns `words` and `column`.
 
-    Raises RequestError: it has no such columns, or no word.
+    Raises
+    ------
+    RequestError : the table has no such columns, or no word.
     """
     source = open_source(str(path))
     if absent := [name for name in (WORDS, column) if name not in source.columns]:
