@@ -15,16 +15,16 @@ SIGNALS = "signals"
 
 
 class PlanEntry(BaseModel):
-    """A table of a plan, without a key but those that it names."""
+    """A table of a plan. Unknown keys are an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class StudyTable(PlanEntry):
-    """What all parts share: whose each row is, the secret, the one offset, the pseudonyms.
+    """The settings that all parts share: subjects, secret, date offset and pseudonyms.
 
-    ledger : judges every release of the source. releases : folders where earlier ones lie; where
-    this one goes is always looked at.
+    ledger : the ledger that evaluates every release of the source. releases : folders with earlier
+        releases. The folder of the new release is always searched too.
     """
 
     subject: str
@@ -43,9 +43,9 @@ class StudyTable(PlanEntry):
 class PromiseEntry(PlanEntry):
     """The requirements on every release of the study, and the choice of its policy.
 
-    values_in_text : most people with an own unreleased value in the released bytes beyond chance,
-    as a share.
-    alone : most people whom all facts of the linked parts single out, as a share.
+    values_in_text : maximum share of people with an own unreleased value in the released bytes,
+        beyond chance.
+    alone : maximum share of people whom all facts of the linked parts single out.
     """
 
     beats: str | None = None
@@ -70,13 +70,13 @@ class PromiseEntry(PlanEntry):
 
     @property
     def ways(self) -> dict[str, Any]:
-        """The way to choose that is given."""
+        """The given way to choose a policy, by name."""
         given = {name: getattr(self, name) for name in (*WAYS, *FLAGS)}
         return {name: x for name, x in given.items() if x is not None and x is not False}
 
     @property
     def constraints(self) -> dict[str, Any]:
-        """The options of a table's fit that it asks for."""
+        """The given options for the table's fit."""
         return {name: getattr(self, name) for name in {"k", "suppress"} & self.model_fields_set}
 
 
@@ -91,7 +91,7 @@ class ExportTable(PlanEntry):
     to : for OMOP, the form of the written tables, or a schema of PostgreSQL that also gets them.
     rules : for FHIR, a folder of release rules.
     marks : for FHIR, the marks of the operations on a resource.
-    most_rows : by type or table, the rows of a person that are released at most.
+    most_rows : by type or table, the maximum number of released rows per person.
     stays : "drop" releases only the first day of each resource or row.
     """
 
@@ -132,15 +132,14 @@ Choosing = Annotated[dict[str, Any], AfterValidator(_checked_choice)]
 
 
 class RowsPart(PlanEntry):
-    """Rows of the study, of any kind but text: their roles, and options of fit and release.
+    """A part with rows of any kind except text: its roles, and options of fit and release.
 
-    choose : the choice of its policy; the promise decides for the first table.
+    choose : the choice of its policy. The study's requirements decide for the first table.
     attack : options of the part's own attacks.
-    most_rows : rows of a person that are released at most, chosen by keyed
-        codes of their content.
-    row_bins : numbers of rows that a person may have; further rows are left out.
-    stays : "drop" releases one column of days, the first.
-    links : "none" gives its rows no pseudonym, so that no part joins them.
+    most_rows : maximum number of released rows per person, chosen by keyed codes of their content.
+    row_bins : numbers of rows that a person may have. Further rows are left out.
+    stays : "drop" releases only the first column of days.
+    links : "none" gives its rows no pseudonym, so that no part can be joined to them.
     """
 
     kind: Literal["tables", "itemsets", "signals"]
@@ -156,14 +155,14 @@ class RowsPart(PlanEntry):
     stays: Literal["keep", "drop"] = "keep"
     links: Literal["study", "none"] = "study"
     of: ClassVar[None] = None
-    """No rows lie among those of another part, as texts may."""
+    """Its rows are not inside another part, unlike those of texts."""
 
 
 class TextPart(PlanEntry):
-    """Notes of the study: a source of their own, or a text column of a table.
+    """A part of notes: a source of their own, or a text column of a table.
 
-    kit : what finds their identifiers; or how the study makes it: `fit` on the annotated notes of
-    its `source`, `init` on these notes, in which nobody marked anything.
+    kit : the kit that finds their identifiers. Otherwise the study makes it: `fit` on the annotated
+        notes of its `source`, or `init` on these unannotated notes.
     """
 
     kind: Literal["documents"]
@@ -199,13 +198,14 @@ class TextPart(PlanEntry):
 
 
 class MentionEntry(PlanEntry):
-    """What becomes of a type that the text mentions.
+    """The treatment of a type that the text mentions.
 
-    column : the quasi-identifier that says the same; without one the mention is marked.
-    keep : the text keeps it, and the column keeps all its cuts.
-    shift : it is a date, and moves with its person's others.
-    words : a list of words and the column's values that they mean; they are looked for in texts.
-    values : the column's own values are looked for in texts.
+    column : the quasi-identifier with the same content. Without a column, a placeholder replaces
+        the mention.
+    keep : whether the text keeps the mention. The column then keeps all its split points.
+    shift : whether it is a date, which moves with its person's other dates.
+    words : a list of words and the column's values that they mean. Texts are searched for them.
+    values : whether texts are searched for the column's own values.
     """
 
     column: str | None = None
@@ -233,19 +233,19 @@ class MentionEntry(PlanEntry):
 
     @property
     def is_drop(self) -> bool:
-        """Whether every mention is marked."""
+        """Whether a placeholder replaces every mention."""
         return self.column is None and not self.shift
 
     @property
     def is_looked_for(self) -> bool:
-        """Whether texts are searched for words of the plan, whatever a kit finds."""
+        """Whether texts are searched for words of the plan, in addition to the kit's detections."""
         return self.values or self.words is not None
 
 
 class NamesTable(PlanEntry):
-    """The columns of people's names: each person gets one made-up name, everywhere.
+    """The columns of people's names. Each person gets one made-up name in all parts.
 
-    source : where they are; by default the first table's, of an export its own.
+    source : the source of these columns, by default that of the first table, or that of the export.
     """
 
     given: str = "given_name"
@@ -254,7 +254,10 @@ class NamesTable(PlanEntry):
 
 
 class DeterminationTable(PlanEntry):
-    """What `study determine` judges the release for. context : recipient, purpose, thresholds."""
+    """The context in which `study determine` evaluates the release.
+
+    context : file with the recipient, the purpose and the thresholds.
+    """
 
     context: Path
 

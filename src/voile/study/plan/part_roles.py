@@ -1,4 +1,4 @@
-"""The roles of a part, with the study's subject, its one rule for dates, and the cuts it keeps."""
+"""The roles of a part, with the study's subject, date rule and split points to keep."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ Extract = tuple[date | None, date | None]
 
 
 def part_roles(plan: StudyPlan, name: str, source: Source, extract: Extract) -> Roles:
-    """Return the roles of a part with the study's subject and dates; of its table, with the cuts.
+    """Return the roles of a part with the study's subject and its rule for dates.
 
-    Raises RequestError: they name another subject or offset, or a birth date that would be moved.
+    The roles of the study's table also set the columns that keep all split points.
+
+    Raises
+    ------
+    RequestError : the roles set another subject or offset, or would move a birth date.
     """
     part = plan.rows[name]
     where = str(plan.place(part.roles))
@@ -57,7 +61,7 @@ def part_roles(plan: StudyPlan, name: str, source: Source, extract: Extract) -> 
 def _dates(
     plan: StudyPlan, part: RowsPart, roles: Roles, source: Source, where: str, extract: Extract
 ) -> dict[str, Any]:
-    """Give every date that is released the one offset of its person."""
+    """Apply the person's one offset to every released date."""
     days, changed = plan.study.date_shift_days, {}
     rule = settings_of(plan.date_rule(*extract))
     dated = day_columns(source, roles.of(*AS_IT_IS))
@@ -96,7 +100,7 @@ def _dates(
 
 
 def settings_of(rule: DateRule) -> dict[str, Any]:
-    """Return the settings of a column whose dates move by a rule."""
+    """Return the settings of a column with dates that move by a rule."""
     ends = {"dates_from": rule.first, "dates_to": rule.last}
     return {
         DATE_SHIFT: rule.days,
@@ -107,7 +111,7 @@ def settings_of(rule: DateRule) -> dict[str, Any]:
 
 
 def extract_of(plan: StudyPlan, sources: Mapping[str, Source]) -> Extract:
-    """Return the first and the last day of all parts' released dates; none where none are dates."""
+    """Return the first and the last day of all parts' released dates, or (None, None)."""
     days = [day for name in plan.rows for day in _ends(plan, name, sources[name])]
     return (min(days), max(days)) if days else (None, None)
 
@@ -122,14 +126,14 @@ def _ends(plan: StudyPlan, name: str, source: Source) -> Iterator[date]:
 
 
 def _are_of_people(days: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return which days move: those of other years stand for "never", and are set aside."""
+    """Return whether each day moves. Days with implausible years mean "never" and are left out."""
     first, last = YEARS
     after = pc.greater_equal(days, pa.scalar(date(first, 1, 1)))
     return pc.and_(after, pc.less_equal(days, pa.scalar(date(last, 12, 31))))
 
 
 def _kept_cuts(plan: StudyPlan, roles: Roles, where: str) -> dict[str, Any]:
-    """Keep all cuts of the columns whose values the text says."""
+    """Keep all split points of the columns with values that the text keeps."""
     quasi = roles.of("quasi")
     wrong = [
         f"mentions.{label} follows column {one.column}, which is not quasi"

@@ -1,4 +1,4 @@
-"""The plan of a study: `study.toml`, read whole, with every mistake at once."""
+"""The plan of a study: `study.toml`, read as a whole, with all mistakes reported at once."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ OF_STUDY = frozenset(
     ("key_file", "keep_order", "no_pseudonyms", "pseudonyms", "subject", "files", "file_names")
 ) | {"engine", "spark_conf", "ledger", "override", "releases", "hold_back", "recipient"}
 OF_IN_PLACE = frozenset(("formulas", "roles", "text"))
-"""Options that a part may not have. No part with a text column in place may have them either."""
+"""Options that no part may have, and options that parts with texts in place may not have."""
 PLACED = ("key_file", "kit", "release", "ledger", "releases")
-"""Places in a study that do not change its release."""
+"""Paths in the study table that do not change its release."""
 
 
 NOT_FITTED: Any = {"determination": True, "promise": {"values_in_text", "alone"}}
@@ -48,15 +48,15 @@ NO_REMEDY: tuple[tuple[str, Any], ...] = (
     ("stays", "keep"),
     ("links", "study"),
 )
-"""Options of a part or an export that change nothing."""
+"""Options of a part or an export with their values that have no effect."""
 EXPORT = "export:"
-"""How the source of a part begins that is a table of the export: `export:people`."""
+"""The prefix of a part's source that is a table of the export: `export:people`."""
 TAKEN = frozenset((DAYS, LEDGER_FOLDER, EXPORT.rstrip(":")))
-"""Names that the study uses itself in addition to its parts: people's days, a folder."""
+"""Names that the study itself uses in addition to its parts: people's days, a folder."""
 
 
 class StudyPlan(entries.PlanEntry):
-    """A study: parts about the same people, the texts' mentions, and the promise."""
+    """A study: parts about the same people, the texts' mentions, and the requirements."""
 
     study: entries.StudyTable
     promise: entries.PromiseEntry
@@ -120,7 +120,7 @@ class StudyPlan(entries.PlanEntry):
                 yield f"parts.{name}.row_bins: nobody may be without a row of it: add 1"
 
     def _misfits_of_files(self) -> Iterator[str]:
-        """Yield the mistakes in the parts' names of released files."""
+        """Yield the mistakes in the names of the parts' released files."""
         files = {name: self.file(name) for name, part in self.parts.items() if part.of is None}
         times = Counter(files.values())
         for name, file in files.items():
@@ -151,7 +151,7 @@ class StudyPlan(entries.PlanEntry):
         return said
 
     def _list_decided(self, name: str) -> list[str]:
-        """Return the options of a part's release that the study alone decides."""
+        """Return the given options of a part's release that only the study may set."""
         part, among = self.parts[name], OF_STUDY
         if part.of is not None or any(one.of == name for one in self.texts.values()):
             among = among | OF_IN_PLACE
@@ -159,9 +159,12 @@ class StudyPlan(entries.PlanEntry):
 
     @classmethod
     def read_file(cls, path: Path) -> StudyPlan:
-        """Read a plan; relative places are those next to the plan.
+        """Read a plan. Relative paths are relative to the plan's folder.
 
-        Raises RequestError: it is not there, or is not a plan; every mistake with its place.
+        Raises
+        ------
+        RequestError : the file does not exist or is not a plan. Every mistake is reported with its
+            place.
         """
         try:
             data = read_toml(path)
@@ -178,7 +181,7 @@ class StudyPlan(entries.PlanEntry):
 
     @property
     def table(self) -> tuple[str, entries.RowsPart]:
-        """The first table, whose policy the mentions follow, and its name."""
+        """The first table and its name. The mentions follow its policy."""
         return next((name, x) for name, x in self.rows.items() if x.kind == "tables")
 
     @property
@@ -189,7 +192,7 @@ class StudyPlan(entries.PlanEntry):
 
     @property
     def linked_rows(self) -> list[str]:
-        """The other parts of rows whose intervals and items link people: all but readings."""
+        """The other parts of rows with intervals and items that link people: all except signals."""
         table, _ = self.table
         return [
             name
@@ -221,7 +224,7 @@ class StudyPlan(entries.PlanEntry):
 
     @property
     def path(self) -> Path:
-        """The file that it was read from."""
+        """The file that the plan was read from."""
         return self._path
 
     @property
@@ -233,7 +236,7 @@ class StudyPlan(entries.PlanEntry):
         return self._beside(self.study.kit, ".kit")
 
     def notes_kit(self, name: str) -> Path:
-        """Return where the kit of notes is, or where the study makes it."""
+        """Return the path of a kit of notes, given in the plan or made by the study."""
         given = self.texts[name].kit
         return self.kit.with_suffix(f".{name}.kit") if given is None else self.place(given)
 
@@ -247,17 +250,17 @@ class StudyPlan(entries.PlanEntry):
 
     @property
     def context(self) -> Path | None:
-        """The purpose of a determination, if the plan names it."""
+        """The context file of a determination, if the plan sets it."""
         named = self.determination
         return None if named is None else self.place(named.context)
 
     @property
     def releases(self) -> list[Path]:
-        """Where earlier releases may lie."""
+        """The folders that may contain earlier releases."""
         return [self.release.parent, *map(self.place, self.study.releases)]
 
     def under(self, ledger: Path | None) -> StudyPlan:
-        """Return the plan with another ledger, where one is given; from where a command runs."""
+        """Return the plan with another ledger, if one is given, relative to the current folder."""
         if ledger is None:
             return self
         study = self.study.model_copy(update={"ledger": ledger.absolute()})
@@ -270,7 +273,7 @@ class StudyPlan(entries.PlanEntry):
         return self._path.parent / given
 
     def file(self, name: str) -> str:
-        """Return the file of the release that a part is in; a text of a table is among its rows."""
+        """Return the file of the release that contains a part. A text of a table is in its rows."""
         part = self.parts[name]
         if part.of is not None:
             return self.file(part.of)
@@ -278,7 +281,7 @@ class StudyPlan(entries.PlanEntry):
         return part.out or f"{name}{suffix if suffix in WRITERS else '.parquet'}"
 
     def source(self, given: str) -> str:
-        """Return a source in the form for opening: an address as it is, a file next to the plan."""
+        """Return a source in a form to open: an address unchanged, or a path next to the plan."""
         if given.startswith(EXPORT) and self._unpacked is not None:
             return str(self._unpacked / f"{given.removeprefix(EXPORT)}.parquet")
         if "://" in given or given.startswith(("service=", SCHEME)):
@@ -288,14 +291,14 @@ class StudyPlan(entries.PlanEntry):
         return beside if form is None else f"{form}:{beside}"
 
     def date_rule(self, first: date | None = None, last: date | None = None) -> DateRule:
-        """Return how dates move; first and last are those of the parts, which the fit found."""
+        """Return the rule by which dates move, with the first and last day of all parts."""
         own = self.study
         ends = (first, last) if own.edge_dates == "drop" else (None, None)
         return DateRule(own.date_shift_days, own.dates == "weeks", own.dates == "months", *ends)
 
     @property
     def files(self) -> list[str]:
-        """The parts with a file of their own: all but texts in a row of a table."""
+        """The parts with their own files: all except texts in rows of a table."""
         return [name for name, part in self.parts.items() if part.of is None]
 
     def open_part(self, name: str) -> Source:
@@ -307,18 +310,18 @@ class StudyPlan(entries.PlanEntry):
         return self.whole(name) if capped is None or not capped.exists() else open_source(capped)
 
     def whole(self, name: str) -> Source:
-        """Open all rows of a part with a file of its own, whatever `most_rows` leaves out."""
+        """Open all rows of a part with its own file, including rows that `most_rows` leaves out."""
         part = self.parts[name]
         place = self.source(str(part.source))
         return open_source(place) if part.kind == "tables" else find_module(part.kind).open(place)
 
     def open_known(self) -> Source | None:
-        """Open an export's data on its people: names, addresses, numbers; None without export."""
+        """Open an export's data on its people: names, addresses, numbers. None without export."""
         place = None if self._unpacked is None else self._unpacked / f"{KNOWN}.parquet"
         return open_source(place) if place is not None and place.exists() else None
 
     def options(self, model: type[M], name: str, verb: str, given: Mapping[str, Any]) -> M:
-        """Return a part's options of a verb, with their files placed relative to the plan."""
+        """Return a part's options of a verb, with file paths resolved relative to the plan."""
         placed = dict(given)
         for option, field in fields_of(model).items():
             if option in given and (types := leaves(field.annotation)) & PLACES:
@@ -332,16 +335,16 @@ class StudyPlan(entries.PlanEntry):
             ) from None
 
     def choice(self) -> Choice | None:
-        """Return the choice of a table's policy; None if it is by the joint risk."""
+        """Return the choice of a table's policy, or None if the joint risk decides."""
         return None if entries.JOINT in self.promise.ways else Choice(**self.promise.ways)
 
     def to_data(self) -> dict[str, Any]:
-        """Return the entries that decide on the release; a kit recognises its plan by them."""
+        """Return the entries that affect the release. A kit recognises its plan by them."""
         data = self.model_dump(mode="json", exclude=NOT_FITTED)
         data["parts"] = {name: {n: x for n, x in part.items() if n != "attack"
                                 and (n, x) not in NO_REMEDY}
                          for name, part in data["parts"].items()}  # fmt: skip
-        if data.get("export"):  # a plan without these options is as it was before
+        if data.get("export"):  # a plan without these options keeps its earlier form
             data["export"] = {n: x for n, x in data["export"].items() if (n, x) not in NO_REMEDY}
         return {**data, "study": {n: x for n, x in data["study"].items() if n not in PLACED}}
 
