@@ -1,1 +1,1 @@
-"""The facts that a release of several parts shows an adversary, and people singled out by them."""
+"""The facts that a release of several parts shows an adversary, and people they single out."""

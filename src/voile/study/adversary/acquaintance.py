@@ -1,8 +1,9 @@
-"""An acquaintance: an adversary who knows facts of a person, and that the person is released.
+"""An acquaintance: an adversary who knows that a person is in the release, and some of its facts.
 
 The acquaintance knows the person's released labels: the interval of each quasi-identifier, kept
-columns, items. The acquaintance also knows how many rows show them, the stays, and the gaps between
-the person's days.
+columns and items. The acquaintance also knows the number of rows with these labels, the stays, and
+the gaps between the person's days.
+
 Candidates are the released people with the same facts. Success: one of them, drawn at random, is
 the person. The worst case for the person is an adversary who knows the table's quasi-identifiers
 and a few facts of another part.
@@ -21,11 +22,11 @@ ALL = "all parts"
 NUMBERS = "the number of rows in each part"
 GAPS = "all parts, and gaps between days"
 GROUP = "the table's columns"
-"""The least knowledge of an acquaintance, next to facts of a part."""
+"""The minimum knowledge of an acquaintance, to which facts of a part are added."""
 DAYS = "days"
-"""The days of all parts, as a part of their own."""
+"""The days of all parts, as a separate part."""
 ONE_ROW = "one row of"
-"""The knowledge of a part whose rows nothing joins, before the part's name."""
+"""The prefix of a part's name for the knowledge of one row without pseudonym."""
 FEW_FACTS = (1, 2, 3)
 
 
@@ -38,10 +39,13 @@ def reaches(
 ) -> tuple[GateFinding, ...]:
     """Count people by each part, by numbers of rows, by all parts, and by few facts.
 
-    are_months : whether days are written as the first of their month.
-    group : the rows of the table with its quasi-identifiers alone. The adversary of these also
-    knows 1, 2, 3 or all facts of each part.
-    days : the days of all parts, a row each.
+    Parameters
+    ----------
+    parts : the released parts, by name.
+    are_months : whether days are written as the first day of their month.
+    group : the rows of the table with only its quasi-identifiers. The adversary who knows these
+        also knows 1, 2, 3 or all facts of each part.
+    days : the days of all parts, one per row.
     """
     undated = {name: replace(part, dates=()) for name, part in parts.items()}
     numbers = {name: replace(part, facts=()) for name, part in undated.items()}
@@ -66,7 +70,7 @@ def reaches(
 
 
 def name_with(part: str) -> str:
-    """Name the knowledge of the table's columns and a part."""
+    """Return the name of the knowledge of the table's columns and a part."""
     return f"{GROUP}, and {part}"
 
 
@@ -86,11 +90,11 @@ def describe_knowledge(knows: str) -> str:
 
 @dataclass(frozen=True)
 class KnownFacts:
-    """The gate's counts for an adversary who knows the table's columns and some facts of a part.
+    """The counts for an adversary who knows the table's columns and some facts of a part.
 
-    facts : how many, the worst ones of each person; None for all, 0 for none.
-    people : the attacked people. alone : those of them that these facts single out.
-    matches : the expected ones.
+    facts : number of known facts, the most revealing ones of each person; None for all, 0 for none.
+    people : number of attacked people. alone : number of them that these facts single out.
+    matches : number of expected matches.
     """
 
     part: str
@@ -108,7 +112,7 @@ class KnownFacts:
 
 
 def known_facts(findings: Iterable[GateFinding]) -> Iterator[KnownFacts]:
-    """Yield the counts of each part, by number of facts; first with the table's columns alone."""
+    """Yield the counts of each part by number of facts. The first has only the table's columns."""
     found = by_knowledge(findings)
     if GROUP in found:
         yield _read_known(ALL, 0, found[GROUP])

@@ -1,14 +1,13 @@
-"""The attack on dates: an adversary who knows some true dates of a person, up to one offset.
+"""The attack on dates: an adversary who knows some true dates of a person.
 
 The adversary has the release and knows that the person is in it. The adversary also knows the first
-and last day of the extract, and how many visits fall on each weekday and in each month. Each
-released person has an unknown offset. An offset is possible if it puts all of the person's dates
-within the extract, on weekdays that have visits. A person is a candidate if some possible offset
-moves all known dates to the person's released ones. Success: one of the candidates, drawn at
-random, is the person.
+and last day of the extract, and the distribution of visits over weekdays and months. Each released
+person has an unknown offset. An offset is possible if it moves all of the person's dates back into
+the extract, to weekdays with visits. A person is a candidate if a possible offset moves all known
+dates to the person's released ones. Success: one of the candidates, drawn at random, is the person.
 
-The offset itself is guessed too: the one under which the person's dates are likeliest. It is right
-if it moves the person's true dates to the released ones.
+The attack also guesses the offset itself, as the one with the highest likelihood of the person's
+dates. The guess is right if it moves the person's true dates to the released ones.
 """
 
 from __future__ import annotations
@@ -36,23 +35,28 @@ GUESSES = StatedAdversary(
     "release and source",
 )
 TARGETS, CHUNK = 300, 4_096
-"""The most people to attack; the people who are processed together."""
+"""The maximum number of attacked people; the number of people processed together."""
 NEVER = -1e6
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 Bits = NDArray[np.uint8]
-"""Masks of people, eight in a byte."""
+"""Masks of people, eight per byte."""
 
 
 def attack_dates(
     dates: Mapping[str, Days], rule: DateRule, rng: np.random.Generator
 ) -> tuple[GateFinding, ...]:
-    """Attack the dates of people: count the candidates, and the offsets guessed; none where nobody
-    has two.
+    """Attack the dates of people: count the candidates and the correctly guessed offsets.
 
-    dates : of each person, true and released days, (dates, 2).
-    Cost: O(targets people offsets known), 64 people a machine word, and O(dates offsets) for the
-    offsets. Memory: O(offsets) for each of `CHUNK` people, however far apart dates lie.
+    Return no finding if nobody has two dates.
+
+    Parameters
+    ----------
+    dates : for each person, the true and the released days, (dates, 2).
+    rule : the rule by which dates move. rng : for the choice of people and known dates.
+
+    Cost: O(targets people offsets known), with 64 people per machine word, and O(dates offsets) for
+    the offsets. Memory: O(offsets) for each of `CHUNK` people, for any distance between dates.
     """
     people = sorted(name for name, own in dates.items() if len(own))
     if not any(len(own) > 1 for own in dates.values()):
@@ -90,7 +94,7 @@ def _first_day(months: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class _DayCalendar:
-    """How usual each day of the extract is, and the offsets that a person may have."""
+    """The frequency of each day of the extract, and the possible offsets of a person."""
 
     def __init__(self, both: Sequence[Days], rule: DateRule) -> None:
         self.rule = rule
@@ -110,7 +114,7 @@ class _DayCalendar:
         each = self._of_months if self.rule.months else self._of_days
         for row, own in zip(likely, people, strict=True):
             row[:] = each(np.unique(own[:, 1])).sum(axis=0)
-        likely[:, self.offsets == 0] = NEVER  # nobody stays
+        likely[:, self.offsets == 0] = NEVER  # an offset of 0 is never used
         return likely
 
     def _of_days(self, moved: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -118,18 +122,18 @@ class _DayCalendar:
         return np.asarray(self._log_usual[whence.clip(0, len(self._log_usual) - 1)])
 
     def _of_months(self, starts: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the log-likelihood of months, each of which stands for all of its days."""
+        """Return the log-likelihoods of months. Each month represents all of its days."""
         ends = _first_day(_month(starts) + 1)
         with np.errstate(divide="ignore"):
             return np.maximum(np.log(self._up_to(ends) - self._up_to(starts)), NEVER)
 
     def _up_to(self, moved: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return what share of visits is before moved days, under each offset, (days, offsets)."""
+        """Return the share of visits before moved days, under each offset, (days, offsets)."""
         whence = moved[:, None] - self.offsets - self._first
         return np.asarray(self._before[whence.clip(0, len(self._before) - 1)])
 
     def _usual(self, true: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how usual each day of the extract is: by its weekday, and by its month."""
+        """Return the expected frequency of each day of the extract, by its weekday and month."""
         days = np.arange(self._first, true.max() + 1)
         usual = np.ones(len(days))
         for of in (_weekday, _month):
@@ -140,7 +144,7 @@ class _DayCalendar:
 
 
 class _DateAttack:
-    """The attack on some people of whom so many dates are known; it counts their candidates."""
+    """The attack on some people with a number of known dates; it counts their candidates."""
 
     def __init__(self, both: Sequence[Days], known: int, rng: np.random.Generator) -> None:
         enough = np.flatnonzero([len(own) >= known for own in both])
@@ -150,7 +154,7 @@ class _DateAttack:
         self._left = np.zeros(len(targets), np.int64)
 
     def look_at(self, calendar: _DayCalendar, people: Sequence[Days], possible: Mask) -> None:
-        """Count the candidates among some people, whose possible offsets are given."""
+        """Count the candidates among some people, given their possible offsets."""
         days, released = _list_released(people)
         may = np.packbits(possible.T, axis=1)
         for row, true in enumerate(self.knows):
@@ -170,7 +174,10 @@ class _DateAttack:
 
 
 def _list_released(people: Sequence[Days]) -> tuple[NDArray[np.int64], Bits]:
-    """Return the days that are released, and who has which, (days + 1, people); the last nobody."""
+    """Return the released days, and a mask of their people, (days + 1, people).
+
+    The last row of the mask is empty.
+    """
     every = np.concatenate([own[:, 1] for own in people])
     days, at = np.unique(every, return_inverse=True)
     has = np.zeros((len(days) + 1, len(people)), np.bool_)

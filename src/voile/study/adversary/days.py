@@ -1,4 +1,4 @@
-"""Columns of days: dates, timestamps, and text that is dates, as in CSV and JSON lines."""
+"""Columns of days: dates, timestamps, and text dates, as in CSV and JSON lines."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from voile.data import Source
 from voile.data.forms import DATES, read_as
 
 SAMPLE = 1000
-"""First cells of a column of text that say whether it is dates."""
+"""The number of first cells that decide whether a text column contains dates."""
 SOME, MOST = 0.1, 0.5
-"""A column of text holds days where more than SOME of its cells are, which move where most are.
+"""Limits on the share of dates in a text column.
 
-One number of eight digits in 27 is a date by chance.
+A column with more than SOME of them contains days. They can be moved if more than MOST of the cells
+are dates. One of 27 numbers with eight digits is a date by chance.
 """
 ISO_DAY = r"^\d{4}-\d{2}-\d{2}$"
 
@@ -28,12 +29,12 @@ def is_day(kind: pa.DataType) -> bool:
 
 
 def day_columns(source: Source, names: Iterable[str]) -> list[str]:
-    """Return those of some columns that hold days; of text, where some of its first cells do."""
+    """Return the columns that contain days. Some of the first cells decide for text columns."""
     return [name for name in names if name in source.columns and _holds_days(source, name)]
 
 
 def can_be_moved(source: Source, name: str) -> bool:
-    """Return whether most first cells of a column of text are days written as 2013-07-01."""
+    """Return whether most first cells of a text column are days written as 2013-07-01."""
     if is_day(source.columns[name]):
         return True
     iso = pc.match_substring_regex(_first(source, name), ISO_DAY)
@@ -41,7 +42,7 @@ def can_be_moved(source: Source, name: str) -> bool:
 
 
 def as_days(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return dates as dates; a text that is not one is null."""
+    """Return a column as dates. Text that is not a date becomes null."""
     if is_day(column.type):
         return column.cast(pa.date32(), safe=False)
     days = np.array([_day(x) for x in column.to_pylist()], "datetime64[D]")
@@ -58,7 +59,7 @@ def _holds_days(source: Source, name: str) -> bool:
 
 
 def _first(source: Source, name: str) -> pa.Array:
-    """Return the first cells of a column that are not null or blank."""
+    """Return the first cells of a column that are neither null nor blank."""
     cells = (one for batch in source.batches([name]) for one in batch.column(0).to_pylist())
     return pa.array(islice((one for one in cells if one and one.strip()), SAMPLE), pa.string())
 

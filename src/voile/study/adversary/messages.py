@@ -1,4 +1,4 @@
-"""What messages of readings show: the readings that they stand for under the classes' maps."""
+"""The original readings behind messages, decoded under the maps of the classes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from voile.signals.model.content import SignalsContent
 def open_readings(
     part: StoredRelease, source: Source, name_of: Callable[[str], str]
 ) -> ReleasedPart:
-    """Open the readings of a part as if every message were decoded by its person's own class.
+    """Open the readings of a part as if every message were decoded with its person's class.
 
-    The adversary has the kit, but not the class. Messages decoded by all classes leave at least as
-    many candidates. name_of : the name of a person in the parts. Memory: the readings of the part.
+    The adversary has the kit, but not the class. Decoding messages by all classes would leave at
+    least as many candidates. `name_of` returns the name of a person in the parts. Memory: the
+    readings of the part.
     """
     hidden = part.private or {}
     roles = hidden["roles"]["columns"]
@@ -33,8 +34,9 @@ def open_readings(
 
 
 def decoded_columns(kit: StoredKit) -> tuple[str, ...]:
-    """Return the columns in decoded messages: readings, and the class and known columns that encode
-    them.
+    """Return the columns in decoded messages: readings, the class and the known columns.
+
+    The class and the known columns are needed for encoding.
     """
     reader = SignalsContent.of(kit).reader
     return (*reader.columns, reader.private, *(one.column for one in reader.sides))

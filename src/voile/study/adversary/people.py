@@ -19,9 +19,9 @@ from voile.release.manifest import StoredRelease, source_rows
 from voile.study.adversary.days import as_days, day_columns
 
 KNOWN_ROLES = frozenset({"quasi", "items", "known", "keep"})
-"""Roles of columns whose released values an acquaintance may know."""
+"""Roles of columns with released values that an acquaintance may know."""
 LINKED_ROLES = frozenset({"quasi", "items"})
-"""The known roles by which an adversary links people to others; the rest only link rows."""
+"""The known roles that link people to other people. The other known roles only link rows."""
 Fact = tuple[Any, ...]
 Days = NDArray[np.int64]
 DATES = pa.schema([("person", pa.string()), ("true", pa.int32()), ("released", pa.int32())])
@@ -30,7 +30,7 @@ DATES = pa.schema([("person", pa.string()), ("true", pa.int32()), ("released", p
 def number_facts(part: StoredRelease, source: Source, subject: str) -> dict[str, tuple[int, ...]]:
     """Return the multiset of linked facts that a part shows of each person, as sorted numbers.
 
-    Memory: a number for each fact of a person.
+    Memory: one number per fact of a person.
     """
     roles = {one["column"]: one["role"] for one in part.public["columns"]}
     released = open_source(part.path)
@@ -78,8 +78,8 @@ def open_part(
 ) -> ReleasedPart:
     """Open the written rows of a part for a count of people.
 
-    is_joined : whether rows have a pseudonym. Without one the true person joins them: an upper
-    bound, since the adversary has to find the person's rows first.
+    `is_joined` is whether rows have a pseudonym. Without pseudonyms, the true person joins the
+    rows. The result is then an upper bound, since an adversary must first find the person's rows.
     """
     roles = {one["column"]: one["role"] for one in part.public["columns"]}
     rows = part.rows()
@@ -89,7 +89,7 @@ def open_part(
         n for n in rows.columns if roles.get(n) in KNOWN_ROLES and n != subject and n not in dates
     ]
     person = subject
-    if is_joined and subject not in rows.columns:  # readings have a name of their own for it
+    if is_joined and subject not in rows.columns:  # signals have their own pseudonym column
         person = next(n for n in rows.columns if roles.get(n) == "identifier")
     if not is_joined:
         people = source.read([subject]).column(0).combine_chunks().take(source_rows(part.folder))
@@ -100,9 +100,9 @@ def open_part(
 def open_group(
     table: StoredRelease, source: Source, subject: str, said: Sequence[str], *, is_joined: bool
 ) -> ReleasedPart:
-    """Open the quasi-identifiers of the table's written rows, with true values that texts say.
+    """Open the quasi-identifiers of the table's written rows, and true values that texts reveal.
 
-    said : columns of which the texts say the true value.
+    said : the columns with true values in texts.
     """
     part = open_part(table, source, subject, is_joined=is_joined)
     quasi = {one["column"] for one in table.public["columns"] if one["role"] == "quasi"}
@@ -117,7 +117,10 @@ def open_group(
 
 
 def open_days(dates: Mapping[str, Days], name_of: Callable[[str], str]) -> ReleasedPart:
-    """Open the released days of people, a row each. name_of : how the parts name a person."""
+    """Open the released days of people, one per row.
+
+    `name_of` returns the name of a person in the parts.
+    """
     names = pa.array(map(name_of, dates), pa.string())
     rows = np.repeat(np.arange(len(dates)), [len(own) for own in dates.values()])
     days = np.concatenate([own[:, 1] for own in dates.values()]).astype(np.int32)
@@ -128,9 +131,10 @@ def open_days(dates: Mapping[str, Days], name_of: Callable[[str], str]) -> Relea
 
 
 def number_people(parts: Iterable[Mapping[str, tuple[int, ...]]]) -> Mapping[str, int]:
-    """Number what parts show of each person together, from 0; of whom they show nothing, too.
+    """Number the combined facts of each person in all parts, from 0.
 
-    Memory: a number for each person, and the facts of one part.
+    People without facts also get a number. Memory: a number for each person, and the facts of one
+    part.
     """
     found: dict[str, int] = defaultdict(int)
     for facts in parts:
@@ -142,9 +146,9 @@ def number_people(parts: Iterable[Mapping[str, tuple[int, ...]]]) -> Mapping[str
 
 
 def join_dates(parts: Iterable[pa.Table]) -> dict[str, Days]:
-    """Return the distinct dates of each person in all parts, sorted: (dates, 2), true and released.
+    """Return the distinct dates of each person in all parts, sorted: (dates, 2).
 
-    Memory: 16 bytes for a date, and the dates of one part.
+    The columns are true and released days. Memory: 16 bytes for a date, and the dates of one part.
     """
     names, found = pa.array([], pa.string()), [np.zeros((3, 0), np.int32)]
     for part in parts:
@@ -165,7 +169,7 @@ def join_dates(parts: Iterable[pa.Table]) -> dict[str, Days]:
 
 
 def _facts(known: list[str], row: Mapping[str, Any]) -> Iterator[Fact]:
-    """Yield the facts of a row: its values together, and each item of a list by itself."""
+    """Yield the facts of a row: its values together, and each item of a list separately."""
     lists = [name for name in known if isinstance(row[name], list)]
     if plain := tuple(row[name] for name in known if name not in lists):
         yield plain
@@ -179,5 +183,5 @@ def _people_of(part: StoredRelease, source: Source, subject: str) -> pa.ChunkedA
 
 
 def _as_numbers(days: pa.Table) -> pa.ChunkedArray:
-    """Return dates as numbers of days; text that is not a date is null."""
+    """Return dates as numbers of days, or null for text that is not a date."""
     return as_days(days.column(0)).cast(pa.int32())

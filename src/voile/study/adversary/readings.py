@@ -1,4 +1,4 @@
-"""Read facts of a person in a text as an adversary does: ages in digits, words, decades; sex."""
+"""Read facts of a person in a text as an adversary does: ages in any form, and the sex."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _YEARS = re.compile(
     r"(?<![-–\d])(?<!to )(?<!under )\b(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?:\s*-\s*|\s+)years?\b",
     re.IGNORECASE,
 )
-"""A number of years, which may be an age: the adversary tries it."""
+"""A number of years, which may be an age, so the adversary tries it."""
 _AGES = AgeReader()
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
 
 
 @dataclass(frozen=True)
 class TextClue:
-    """A fact of a text about its person: "age" or "sex", the possible cells, and the place."""
+    """A fact in a text about its person: "age" or "sex", the possible cells, and the position."""
 
     what: str
     cells: tuple[str, ...]
@@ -45,5 +45,5 @@ def read_clues(text: str) -> Iterator[TextClue]:
 
 
 def sentence_at(text: str, place: int) -> str:
-    """Return the sentence of a text that holds a place."""
+    """Return the sentence of a text that contains a position."""
     return next((m[0].strip() for m in _SENTENCE.finditer(text) if m.end() > place), text)

@@ -1,8 +1,8 @@
-"""The attack on parts without pseudonyms: rows of two parts are linked by their common values.
+"""The attack on parts without pseudonyms: link rows of two parts by their common values.
 
-The adversary takes a row of the table and rows of another part. These rows must show the same in
-every column that both parts release. They must share a date with it, in a column or in a text.
-Success: a row drawn from these is of the same person.
+The adversary takes a row of the table and candidate rows of another part. Candidates must have the
+same values in every column that both parts release. They must also share a date with the row, in a
+column or in a text. Success: a candidate drawn at random belongs to the same person.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class RejoinedRows(BriefRepr):
-    """Rows of the table, and how many the adversary is expected to link rightly to a part.
+    """The result for one part: the number of the table's rows that are linked correctly.
 
-    by : the columns that both release, and whether dates are compared. certain : rows whose
-    candidates are all of one person, the right one.
+    by : the columns that both parts release, and whether dates are compared.
+    rows : number of rows of the table.
+    matches : expected number of correct links.
+    certain : number of rows with candidates of a single person, the right one.
     """
 
     part: str
@@ -47,7 +49,7 @@ def rejoin(
     others: Mapping[str, tuple[StoredRelease, Source]],
     subject: str,
 ) -> tuple[RejoinedRows, ...]:
-    """Link each row of the table to the rows of each other part that show the same."""
+    """Link each row of the table to the rows of each other part with the same values."""
     return tuple(_rejoin(table, name, other, subject) for name, other in others.items())
 
 
@@ -75,7 +77,7 @@ def _rejoin(
 
 
 def _columns(part: StoredRelease) -> set[str]:
-    """Return the columns of a part that may say the same as another's, dates aside."""
+    """Return the columns of a part that another part may also contain, without dates."""
     schema = {x["column"]: x["role"] for x in part.public["columns"]}
     return {n for n, role in schema.items() if role in KNOWN_ROLES or role == "sensitive"} - {
         *_dates(part)
