@@ -1,6 +1,6 @@
 """Open real exports as a table of people and their notes, and write them back in their own form.
 
-A carrier has no knowledge of studies: it gets the released values of each person and each note.
+A carrier does not depend on studies. It receives the released values of each person and each note.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The common interface of carriers: a table of people and their notes, and the released data."""
+"""The common interface of carriers: a table of people, their notes, and the released data."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from voile.tables.recoding.codebook import CodebookEntry
 
 SUBJECT, NOTE = "person_id", "note"
 PEOPLE, NOTES, KNOWN, STAFF, ZIPS = "people", "notes", "known", "staff", "zip_codes"
-"""The tables that an export is opened as, and the names of their files without a suffix."""
+"""The tables of an opened export, and the names of their files without a suffix."""
 QUASI = ("age", "sex", "race", "zip")
 YEARS = (2, 9998)
-"""The years that a date may be of before and after it moves; others stand for "never"."""
+"""The valid years of a date before and after it moves. Other years mean "never"."""
 DIAGNOSES, READINGS, PRESCRIPTIONS, VISITS, DEATHS = (
     "diagnoses", "readings", "prescriptions", "visits", "deaths",
 )  # fmt: skip
-"""The kinds of facts that an acquaintance may know, under the names of both forms of export."""
+"""The kinds of facts that an acquaintance may know, common to both forms of export."""
 NOT_RELEASED = "of a person without a released row"
 NO_TEXT = "a note without a released text"
 NOT_A_HOME = "no released person's home"
@@ -39,7 +39,7 @@ UNUSED = "no released resource refers to it"
 NO_RESOURCES = "in a file without resources"
 ABOVE_MOST = "beyond the most rows of a person"
 SUPPRESSED = (ABOVE_MOST, NOT_RELEASED, NOT_A_HOME, OUTSIDE, NO_RULE, UNUSED, NO_RESOURCES)
-"""Why a row is not released where nothing is wrong with it."""
+"""Reasons for not releasing a row that is not faulty."""
 _PEOPLE = pa.schema(
     [(SUBJECT, pa.string()), ("age", pa.int32()), *((one, pa.string()) for one in QUASI[1:])]
 )
@@ -48,24 +48,25 @@ _ZIP = re.compile(r"(\d{5})(?:-?\d{4})?")
 _BATCH = 1024
 
 Extract = tuple[date | None, date | None]
-"""The first day of a visit, and the last of all released days; None where there is none."""
+"""The first day of a visit, and the last of all released days, or None."""
 Names = tuple[str | None, str | None]
 """A given and a family name."""
 Known = Mapping[str, str]
 """The values of a row about a person, by column: a name, a telephone, a record number."""
 Shown = Mapping[str, CodebookEntry]
-"""The interval that a person's released row has of each column."""
+"""The interval of each column in a person's released row."""
 
 
 class WithheldError(Exception):
-    """A row or resource is not released; its text says why, and nothing of it."""
+    """A row or resource is not released. The text is the reason and contains none of its values."""
 
 
 class PersonEvent(NamedTuple):
     """A fact in one resource or row of an export, which an acquaintance may know.
 
-    kind : "diagnoses", "readings" ... fact : the values without days; None if there are only days.
-    type : the resource's type, or the row's table. rank : its number among its person's.
+    kind : "diagnoses", "readings" and so on. fact : the values without days, or None if there are
+        only days.
+    type : the resource's type, or the row's table. rank : its number within its person and type.
     """
 
     subject: str
@@ -77,9 +78,9 @@ class PersonEvent(NamedTuple):
 
 
 class UncoveredContent(NamedTuple):
-    """Content of an export that is not released: a file or a field of one, its rows, and why.
+    """Content of an export that is not released: a file or a field, its rows, and the reason.
 
-    is_standard : whether the name is of FHIR or OMOP. Other names may be of people.
+    is_standard : whether FHIR or OMOP defines the name. Other names may be names of people.
     """
 
     name: str
@@ -89,18 +90,18 @@ class UncoveredContent(NamedTuple):
 
 
 class ExportCarrier(Protocol):
-    """An export, opened as a table of people and a table of notes, and written back."""
+    """An export that is opened as a table of people and a table of notes, and written back."""
 
     def unpack(self, folder: Path) -> None:
-        """Write `people.parquet`, a row a person, and `notes.parquet`, in the export's order."""
+        """Write `people.parquet`, one row per person, and `notes.parquet` in the export's order."""
         ...
 
     def last_day(self) -> date | None:
-        """Return the last day on which a visit began, None where there is none."""
+        """Return the last day on which a visit began, or None without visits."""
         ...
 
     def extract(self) -> Extract:
-        """Return the days between which the export was made."""
+        """Return the first and the last day of the export."""
         ...
 
     def names(self) -> Iterator[tuple[str, Names]]:
@@ -108,11 +109,11 @@ class ExportCarrier(Protocol):
         ...
 
     def events(self, *, written: bool) -> Iterator[PersonEvent]:
-        """Yield the facts of each person in the files; in a written export, by pseudonym."""
+        """Yield the facts of each person in the files. A written export has pseudonyms."""
         ...
 
     def list_known(self) -> Iterator[tuple[str, Known]]:
-        """Yield rows of what identifies a person: names, addresses, telephones, numbers."""
+        """Yield rows of data that identify a person: names, addresses, telephones, numbers."""
         ...
 
     def staff(self) -> Iterator[Known]:
@@ -120,15 +121,15 @@ class ExportCarrier(Protocol):
         ...
 
     def without_rule(self) -> list[str]:
-        """Return the types of files that are not released, since there is no rule for them."""
+        """Return the types of files without a rule, which are not released."""
         ...
 
     def count_covered(self) -> Mapping[str, int]:
-        """Return the rows of each file that a rule releases."""
+        """Return the number of rows of each file that a rule releases."""
         ...
 
     def list_uncovered(self) -> list[UncoveredContent]:
-        """Return the content that no rule releases: whole files, then fields of the others."""
+        """Return the content that no rule releases: whole files, then fields of other files."""
         ...
 
     def pack(self, released: ReleasedStudy, folder: Path, scratch: Path) -> PackedExport:
@@ -140,10 +141,12 @@ class ExportCarrier(Protocol):
 class ReleasedStudy(BriefRepr):
     """The released data of a study, which a carrier writes.
 
-    shown : the intervals of a person's row, None if it was not released.
-    notes : the released text of each unpacked note, in their order, None if it was not released.
-    move : the moved day of a person, None if it is left out.
-    made_up : the given and the family name of the person in the release.
+    secret : the study's secret. move : returns the moved day of a person, or None if it is left
+        out.
+    as_of : the day on which ages are counted.
+    shown : returns the intervals of a person's row, or None if it was not released.
+    notes : the released text of each unpacked note, in order, or None if it was not released.
+    made_up : returns the given and the family name of the person in the release.
     """
 
     secret: Secret = field(repr=False)
@@ -159,9 +162,11 @@ class ReleasedStudy(BriefRepr):
         return cache(lambda one: pseudonym(self.secret, one))
 
     def move_day(self, subject: str, day: date) -> date | None:
-        """Move a day by its person's one offset; None where the year stands for "never".
+        """Move a day by its person's one offset. Return None if the year means "never".
 
-        Raises WithheldError: it would move out of the extract, and bound the offset.
+        Raises
+        ------
+        WithheldError : the day would move out of the extract, and so limit the possible offsets.
         """
         if not is_day_of_people(day):
             return None
@@ -178,13 +183,13 @@ class ReleasedStudy(BriefRepr):
 
     @cached_property
     def fresh(self) -> Secret:
-        """A key of this run alone, from which ids are drawn that nobody can draw again."""
+        """A key for this run only, from which ids are drawn that nobody can draw again."""
         return Secret(self.chance.bytes(32))
 
 
 @dataclass
 class FileTally:
-    """The outcome of each row of one file: the parts add up to the rows that were read."""
+    """The outcome of each row of one file. The outcomes add up to the rows that were read."""
 
     read: int = 0
     released: int = 0
@@ -193,13 +198,13 @@ class FileTally:
     _people: set[str] = field(default_factory=set, repr=False)
 
     def put_aside(self, subject: str | None, why: str) -> None:
-        """Count a row that is not released, and its person where something is wrong with it."""
+        """Count a row that is not released, and its person if the row is faulty."""
         self.set_aside[why] += 1
         if subject is not None and why not in SUPPRESSED:
             self._people.add(subject)
 
     def check(self, name: str) -> None:
-        """Refuse a release that lost rows: each is released, suppressed or rejected."""
+        """Check that each row was released, suppressed or rejected, and none was lost."""
         if self.read != self.released + self.suppressed_rows + self.rejected_rows:
             raise AssertionError(
                 f"{name}: {self.read:,} rows were read, and {self.released:,} released, "
@@ -208,12 +213,12 @@ class FileTally:
 
     @property
     def suppressed_rows(self) -> int:
-        """The rows in which nothing is wrong, and which are not released."""
+        """The number of rows that are not faulty but not released."""
         return sum(rows for why, rows in self.set_aside.items() if why in SUPPRESSED)
 
     @property
     def rejected_rows(self) -> int:
-        """The rows that could not be released."""
+        """The number of rows that could not be released."""
         return self.set_aside.total() - self.suppressed_rows
 
     def to_data(self) -> dict[str, Any]:
@@ -230,7 +235,7 @@ class FileTally:
 
 @dataclass(frozen=True)
 class PackedExport(BriefRepr):
-    """The written files: their rows, and the outcome of each file of the export."""
+    """The written files with their rows, and the outcome of each file of the export."""
 
     rows: Mapping[str, int]
     tallies: Mapping[str, FileTally]
@@ -257,7 +262,7 @@ class ExportPerson:
 
 
 def is_day_of_people(day: date) -> bool:
-    """Return whether a day may be one of somebody's: others stand for "never"."""
+    """Return whether a day has a plausible year. Other years mean "never"."""
     first, last = YEARS
     return first <= day.year <= last
 
@@ -270,7 +275,7 @@ def extract_between(starts: Iterable[date], days: Iterable[date]) -> Extract:
 
 
 def age_on(day: date, birth: date) -> int:
-    """Count completed years.
+    """Return the number of completed years.
 
     >>> age_on(date(2013, 7, 1), date(1966, 7, 1)), age_on(date(2013, 7, 1), date(1966, 7, 2))
     (47, 46)
@@ -279,12 +284,12 @@ def age_on(day: date, birth: date) -> int:
 
 
 def birth_of(year: int, month: int | None = None, day: int | None = None) -> date:
-    """Return a day of birth; the middle of the year or month where no more is known."""
+    """Return a date of birth, in the middle of the year or month if the rest is unknown."""
     return date(year, month or 7, day or (1 if month is None else 15))
 
 
 def zip_of(text: object) -> str | None:
-    """Return a ZIP code of five digits, or another code as it is; None for none.
+    """Return the five digits of a ZIP code, or another code unchanged, or None.
 
     >>> zip_of("00214-1234"), zip_of(" 00214 "), zip_of(""), zip_of(214)
     ('00214', '00214', None, None)
@@ -296,13 +301,13 @@ def zip_of(text: object) -> str | None:
 
 
 def write_people(people: Mapping[str, ExportPerson], as_of: date, folder: Path) -> None:
-    """Write the table of people in the order of their subjects."""
+    """Write the table of people, sorted by subject."""
     rows = [people[one].row(as_of) for one in sorted(people)]
     pq.write_table(pa.Table.from_pylist(rows, _PEOPLE), folder / f"{PEOPLE}.parquet")
 
 
 def write_notes(notes: Iterator[tuple[str, str]], folder: Path) -> None:
-    """Write subjects and texts as they come. Memory: a batch."""
+    """Write subjects and texts in their order. Memory: one batch."""
     with pq.ParquetWriter(folder / f"{NOTES}.parquet", _NOTES) as file:
         held: list[dict[str, str]] = []
         for subject, text in notes:
@@ -314,7 +319,7 @@ def write_notes(notes: Iterator[tuple[str, str]], folder: Path) -> None:
 
 
 def one_value(shown: Shown, column: str) -> str | None:
-    """Return the one value that a row shows of a column; None where it shows several or none."""
+    """Return the single value of a row in a column, or None if there are several or none."""
     entry = shown.get(column)
     if entry is None or entry.missing:
         return None
@@ -324,9 +329,9 @@ def one_value(shown: Shown, column: str) -> str | None:
 
 
 def common_start(shown: Shown, column: str) -> str | None:
-    """Return the common beginning of all codes of a row's interval; None if there is none.
+    """Return the common beginning of all codes of a row's interval, or None.
 
-    It holds for every code from the first to the last, and so reveals no more than the interval.
+    Every code from the first to the last begins with it, so it reveals no more than the interval.
     """
     entry = shown.get(column)
     if entry is None or entry.missing:
@@ -340,7 +345,7 @@ def common_start(shown: Shown, column: str) -> str | None:
 
 
 def middle(shown: Shown, column: str) -> int | None:
-    """Return the whole number in the middle of a row's interval; None where it has no ends."""
+    """Return the whole number in the middle of a row's interval, or None without boundaries."""
     entry = shown.get(column)
     if entry is None or entry.missing or entry.first is None or entry.last is None:
         return None

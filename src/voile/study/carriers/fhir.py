@@ -1,7 +1,7 @@
 """FHIR R4 exports: a folder of bulk files or Bundles, opened and written back as bulk files.
 
-`Patient` identifies people; each rule names the reference to the patient. Ages are counted on one
-day for all. Memory: the people, and the id of each resource; resources pass one at a time.
+`Patient` identifies people. Each rule contains the reference to the patient. Ages are counted on
+one day for all. Memory: the people, and the id of each resource. Resources are read one at a time.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ RACE_WORDS = {code: word for word, code in fhir_codes(RACES).items()}
 
 @dataclass
 class FhirCarrier:
-    """A folder of a bulk export or of Bundles.
+    """A folder with a bulk export or Bundles.
 
     as_of : the day on which ages are counted. drop : types that are not released.
     rules : a folder of rules in addition to voile's. marks : the marks of operations on resources.
-    most_rows : by type, the resources of a person that are released at most.
+    most_rows : by type, the maximum number of released resources of a person.
     drops_stays : whether only the first day of each resource is released.
     """
 
@@ -61,7 +61,7 @@ class FhirCarrier:
 
     @cached_property
     def released_rules(self) -> Mapping[str, TypeRule]:
-        """The rules of the types that are released."""
+        """The rules of the released types."""
         every = read_rules_with(self.rules)
         return {kind: rule for kind, rule in every.items() if kind not in self.drop}
 
@@ -70,8 +70,8 @@ class FhirCarrier:
 
         Raises
         ------
-        RequestError : a type without a rule, a reference to nobody, a resource of nobody.
-        SourceError : a line that is not a resource.
+        RequestError : a type has no rule, or a resource has no patient or an unknown one.
+        SourceError : a line is not a resource.
         """
         self.index.check()
         carrier.write_people(self.index.people, self.as_of, folder)
@@ -80,7 +80,7 @@ class FhirCarrier:
     def pack(
         self, released: carrier.ReleasedStudy, folder: Path, scratch: Path
     ) -> carrier.PackedExport:
-        """Write the released resources: new ids, shuffled lines, a file a type."""
+        """Write the released resources with new ids, in shuffled lines, one file per type."""
         writing = FhirWriting(released, self.index, self.marks, self.drops_stays)
         limits = RowLimits(lambda kind, _: self.most_rows.get(kind), released.secret)
         packing = FhirPacking(writing, scratch, limits)
@@ -127,7 +127,7 @@ class FhirCarrier:
         return {kind: rows[kind] for kind in sorted(rows.keys() & self.released_rules.keys())}
 
     def list_uncovered(self) -> list[carrier.UncoveredContent]:
-        """Return files, entries, types and contained resources not released, removed elements."""
+        """Return the content that is not released: files, entries, types and elements."""
         others = count_other_files(self.folder).items()
         files = [
             carrier.UncoveredContent(name, rows, carrier.NO_RESOURCES, is_standard=False)
@@ -176,7 +176,7 @@ class FhirCarrier:
 
     def events(self, *, written: bool) -> Iterator[carrier.PersonEvent]:
         ranks = Counter[tuple[str, str]]()
-        for one in read_export(self.folder):  # a written patient's id is the pseudonym
+        for one in read_export(self.folder):  # the id of a written patient is the pseudonym
             rule = self.released_rules.get(one.kind)
             who = None if rule is None else self._person_of(one)
             if rule is not None and who is not None:
@@ -187,7 +187,7 @@ class FhirCarrier:
 
     @property
     def index(self) -> ExportIndex:
-        """The people in the export, and the person of each resource; every person is checked."""
+        """The people in the export and the person of each resource, with all references checked."""
         if self._index is None:
             index = ExportIndex(self.released_rules)
             index.index_resources(
@@ -249,7 +249,7 @@ def _start(one: fields.Resource) -> date | None:
 
 
 def _race(extensions: object) -> str | None:
-    """Read US Core's race and ethnicity into one word, as a census table has them."""
+    """Combine US Core's race and ethnicity into one word, as in a census table."""
     codes: dict[str, set[str]] = {"race": set(), "ethnicity": set()}
     for one in fields.list_objects(extensions):
         name = str(one.get("url")).removeprefix(US_CORE)
@@ -268,7 +268,7 @@ def _zip(addresses: object) -> str | None:
 
 
 def _check_resolves(folder: Path) -> None:
-    """Check that every reference of the written files leads to one of their resources."""
+    """Check that every reference of the written files refers to one of their resources."""
     there = {f"{one.kind}/{one.resource['id']}" for one in read_export(folder)}
     for one in read_export(folder):
         if not there.issuperset(fields.find_references(one.resource)):

@@ -1,4 +1,4 @@
-"""Find whose each resource of a FHIR export is, and the resource that a reference leads to."""
+"""Find the person of each resource of a FHIR export, and the targets of references."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ class NamedPatients(NamedTuple):
 
     @classmethod
     def of(cls, one: FoundResource, rule: TypeRule, key: str | None) -> Self:
-        """Read them.
+        """Read the references of a resource to its patient.
 
-        Raises RequestError: there is none, and R4 or a note requires one.
+        Raises
+        ------
+        RequestError : there is no reference, although R4 or a note requires one.
         """
         references = rule.list_persons(one.resource)
         if not references and rule.is_person_required:
@@ -54,7 +56,7 @@ class ExportIndex:
     people: dict[str, ExportPerson] = field(default_factory=dict, repr=False)
     rows: Counter[str] = field(default_factory=Counter)
     twice: set[str] = field(default_factory=set, repr=False)
-    """Resources that several lines or entries have."""
+    """Keys of resources in several lines or entries."""
     _owners: dict[str, str | None] = field(default_factory=dict, repr=False)
     _urls: dict[str, str] = field(default_factory=dict, repr=False)
     _indirect: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
@@ -62,12 +64,12 @@ class ExportIndex:
     def index_resources(
         self, every: Iterable[FoundResource], make: Callable[[FoundResource], ExportPerson]
     ) -> None:
-        """Read whose each resource of an export is.
+        """Find the person of each resource of an export.
 
         Raises
         ------
-        RequestError : a resource names nobody, or a patient that the export does not have.
-        SourceError : two patients, or two visits, have one id.
+        RequestError : a resource refers to no patient, or to one that the export lacks.
+        SourceError : two patients, or two visits, have the same id.
         """
         later = []
         for one in every:
@@ -130,9 +132,11 @@ class ExportIndex:
         return people.pop() if len(people) == 1 else None
 
     def _find_targets(self, named: NamedPatients) -> list[str]:
-        """Return the resources that a resource names as its patient.
+        """Return the resources that a resource refers to as its patient.
 
-        Raises RequestError: it names a patient that the export does not have.
+        Raises
+        ------
+        RequestError : it refers to a patient that the export does not contain.
         """
         found = [(text, self.find_key(text)) for text in named.references]
         for text, target in found:
@@ -146,7 +150,7 @@ class ExportIndex:
         return [target for _, target in found if target is not None]
 
     def _follow(self, key: str, passed: set[str]) -> str | None:
-        """Return the one person of all resources that a resource is about."""
+        """Return the single person of all resources that a resource is about, or None."""
         if key not in self._indirect:
             return self._owners.get(key)
         if key in passed:
@@ -155,13 +159,13 @@ class ExportIndex:
         return inner.pop() if len(inner) == 1 else None
 
     def key_of(self, one: FoundResource) -> str | None:
-        """Return `type/id`; None for a resource without a valid id."""
+        """Return `type/id`, or None for a resource without a valid id."""
         id = one.resource.get("id")
         is_valid = isinstance(id, str) and re.fullmatch(r"[A-Za-z0-9.-]{1,64}", id)
         return f"{one.kind}/{id}" if is_valid else None
 
     def person_of(self, one: FoundResource) -> str | None:
-        """Return whose a resource is; None where it names no patient, or several."""
+        """Return the person of a resource, or None if it refers to no patient or to several."""
         if (key := self.key_of(one)) is not None:
             return self._owners.get(key)
         return self._only_person(
@@ -169,11 +173,11 @@ class ExportIndex:
         )
 
     def owner_of(self, key: str) -> str | None:
-        """Return the person of a resource; None where it is of no person, or of several."""
+        """Return the person of a resource, or None if it belongs to no person or to several."""
         return self._owners.get(key)
 
     def find_key(self, reference: str) -> str | None:
-        """Return the resource of a released type that a reference leads to; None for another."""
+        """Return the key of the released resource that a reference refers to, or None."""
         if (key := self._urls.get(reference)) is not None:
             return key
         if reference.startswith("urn:uuid:"):

@@ -1,6 +1,6 @@
-"""Read the names and numbers of people in a FHIR export, and the facts that acquaintances may know.
+"""Read names and numbers of people in a FHIR export, and facts that acquaintances may know.
 
-The kit of notes looks for the names and numbers in the notes.
+The kit of notes searches the notes for these names and numbers.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from voile.data.fhir.fields import Resource, list_objects, take_list
 from voile.study.carriers import carrier
 
 STAFF = ("Practitioner", "Organization", "Location", "RelatedPerson")
-"""Types of which only names are read: no resource of them is released."""
+"""Types from which only names are read. Their resources are not released."""
 _PHONES = ("phone", "fax", "pager", "sms")
 
 
 def known_of(patient: Resource) -> Iterator[carrier.Known]:
     """Yield rows of a patient's names, day of birth, telephones, addresses and numbers.
 
-    The words of one name are in one row; a patient has as many rows as the longest list of values.
+    The words of one name are in one row. A patient has as many rows as the longest list of values.
     """
     contacts = list_objects(patient.get("contact"))
-    extensions = list_objects(patient.get("extension"))  # a mother's name, a place of birth
+    extensions = list_objects(patient.get("extension"))  # such as a mother's name or birth place
     people = [patient, *contacts]
     names = [row for one in people for row in _names(one.get("name"))]
     names += [{"full_name": one.get("valueString")} for one in extensions]
@@ -46,7 +46,7 @@ def known_of(patient: Resource) -> Iterator[carrier.Known]:
 
 
 def staff_of(one: Resource) -> Iterator[carrier.Known]:
-    """Yield the names of a person or an institution of the staff."""
+    """Yield the names of a staff member or an institution."""
     if isinstance(name := one.get("name"), str):
         yield {"institution": name}
     else:
@@ -54,7 +54,7 @@ def staff_of(one: Resource) -> Iterator[carrier.Known]:
 
 
 def name_of(names: object) -> carrier.Names:
-    """Return the first name that has a family name or given names."""
+    """Return the first name with a family name or given names."""
     rows = (row for row in _names(names) if "family_name" in row)
     return next(((row["given_name"], row["family_name"]) for row in rows), (None, None))
 
@@ -95,7 +95,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
 
 
 def events_of(kind: str, one: Resource) -> Iterator[tuple[str, Fact | None]]:
-    """Yield the facts of a resource with their kinds; at least one, for the resource's days."""
+    """Yield the facts of a resource with their kinds, at least one, for the resource's days."""
     if kind == "Observation":
         whole = {name: x for name, x in one.items() if name != "component"}
         for each in (whole, *list_objects(take_list(one.get("component")))):
@@ -112,7 +112,7 @@ def _fact_of(one: Resource) -> Fact | None:
 
 
 def _list_facts(found: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield every value of a resource that is no id, reference or day, with its path."""
+    """Yield each value of a resource with its path, except ids, references and days."""
     if isinstance(found, list):
         for each in found:
             yield from _list_facts(each, path)

@@ -1,7 +1,8 @@
-"""Write the resources of a FHIR export in files by type, and count what became of each.
+"""Write the resources of a FHIR export to files by type, and count their outcomes.
 
-A first pass makes each resource and holds it on disk. A second one removes references to resources
-that are not released, and leaves out resources of no person that no released resource refers to.
+A first pass makes each resource and stores it on disk. A second pass removes references to
+resources that are not released. It also leaves out resources of no person without a reference from
+a released resource.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ _REFERENCE = re.compile(rb'"reference":"([^"]+)"')
 
 @dataclass
 class FhirPacking:
-    """Collects released resources, and writes them. Memory: ids of those that are set aside."""
+    """The collection of released resources, to be written in files by type.
+
+    Memory: the ids of withheld resources.
+    """
 
     writing: FhirWriting
     scratch: Path
@@ -44,7 +48,10 @@ class FhirPacking:
     _wanted: set[str] = field(default_factory=set)
 
     def consider(self, one: FoundResource) -> None:
-        """Take a resource into account that can be released; a note's text may be missing."""
+        """Count a resource that can be released towards the row limits.
+
+        The text of a note may be missing.
+        """
         rule = self.writing.index.rules.get(one.kind)
         person = None if rule is None or rule.is_shared else self.writing.index.person_of(one)
         if rule is None or person is None:
@@ -55,7 +62,7 @@ class FhirPacking:
             self.limits.consider(one.kind, person, one.resource)
 
     def add(self, one: FoundResource) -> None:
-        """Make one resource and hold it, or count why it is set aside."""
+        """Make one resource and store it, or count the reason to withhold it."""
         tally = self.tallies.setdefault(one.kind, carrier.FileTally())
         tally.read += 1
         rule = self.writing.index.rules.get(one.kind)
@@ -84,7 +91,7 @@ class FhirPacking:
             tally.released += 1
 
     def write(self, folder: Path) -> Mapping[str, int]:
-        """Write a file for each released type, and return its rows by its name."""
+        """Write a file for each released type, and return the number of rows by file name."""
         while self._gone and self._put_incomplete_aside():
             pass
         rows = {}
@@ -123,7 +130,7 @@ class FhirPacking:
         return lines.write(folder / f"{kind}{SUFFIX}", rng, lambda line: self._resolve(kind, line))
 
     def _put_incomplete_aside(self) -> bool:
-        """Set aside each resource that needs one that was set aside; return whether there is one.
+        """Withhold each resource that needs a withheld one. Return whether there was any.
 
         Memory: the numbers of these lines.
         """
@@ -150,7 +157,7 @@ class FhirPacking:
         return bool(found or shared)
 
     def _find_missing(self, kind: str, line: bytes) -> str | None:
-        """Return the element that a resource needs and lacks without references to gone ones."""
+        """Return the required element that a resource lacks without its withheld references."""
         if not {one.decode() for one in _REFERENCE.findall(line)} & self._gone:
             return None
         try:
@@ -163,7 +170,7 @@ class FhirPacking:
         return reference not in self._gone
 
     def _resolve(self, kind: str, line: bytes) -> bytes:
-        """Remove the references to resources that were set aside later."""
+        """Remove the references to resources that were withheld later."""
         found = {one.decode() for one in _REFERENCE.findall(line)}
         gone = found & self._gone
         self._wanted |= found - gone
@@ -173,7 +180,7 @@ class FhirPacking:
         return encode_line(complete(kind, json.loads(line), self._is_there))
 
     def _follow_shared(self) -> None:
-        """Add the resources of no person that wanted ones refer to."""
+        """Add the resources of no person that wanted resources refer to."""
         every = {ref: made for held in self._shared.values() for ref, made in held.items()}
         waiting = [one for one in every if one in self._wanted]
         while waiting:

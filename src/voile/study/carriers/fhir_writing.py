@@ -1,7 +1,7 @@
-"""Release a FHIR resource: by the rule of its type, with new ids and one offset a person.
+"""Release a FHIR resource: by the rule of its type, with new ids and one offset per person.
 
-A person's sex, race and postal code are those of the released row. The age is its interval, in an
-extension, and the birth date is marked as masked. Dates are days: their times of day are dropped.
+A person's sex, race and postal code come from the released row. The age is written as its interval,
+in an extension, and the birth date is marked as masked. Dates are written as days, without times.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ INTERVAL = "urn:voile:interval:"
 """The extension with the released value of a row's column."""
 CODE_OF_PERSON = "its code states a fact that the person's row generalises"
 FROM_ROW = {f"{PATIENT}.{name}" for name in ("gender", "address", "extension")}
-"""Elements that the person's released row gives again, so no rule removes them."""
+"""Elements that are rewritten from the person's released row, so no rule removes them."""
 GENDERS = fhir_codes(SEXES)
 RACE_CODES = {  # "Other" is not a category of US Core
     **{word: ("race", code) for word, code in fhir_codes(RACES).items() if word != "Other"},
@@ -58,12 +58,12 @@ RACE_CODES = {  # "Other" is not a category of US Core
 
 Marks = Literal["none", "resources", "elements"]
 OPERATION = "urn:voile:operation"
-"""The extension that names the operation on an element."""
+"""The extension that contains the operation on an element."""
 _VALUES = "http://terminology.hl7.org/CodeSystem/v3-ObservationValue"
 
 
 def read_notes(rule: TypeRule, one: Resource) -> list[str]:
-    """Return the texts of the attachments that are notes and can be read."""
+    """Return the texts of the attachments that are readable notes."""
     return [text for _, text in _read_attachments(rule, one) if text is not None]
 
 
@@ -77,10 +77,11 @@ def _read_attachments(rule: TypeRule, one: Resource) -> Iterator[tuple[Any, str 
 
 @dataclass(frozen=True)
 class FhirWriting:
-    """Makes released resources.
+    """The conversion of resources to their released form.
 
-    index : whose each resource is, and where references lead. marks : what shows the operations.
-    drops_stays : whether of the days of a resource, in its rule's order, only the first is written.
+    index : the person of each resource, and the targets of references. marks : the marks of the
+        operations.
+    drops_stays : whether only the first day of a resource is written, in the order of its rule.
     """
 
     released: carrier.ReleasedStudy
@@ -91,7 +92,8 @@ class FhirWriting:
     def take_texts(self, one: FoundResource, person: str | None) -> Mapping[int, str | None]:
         """Take the released text of each note of a resource, by the attachment's identity.
 
-        Notes are taken in the order in which they were unpacked, also of people without a row.
+        Notes are taken in the order in which they were unpacked, including those of people without
+        a row.
         """
         rule = self.index.rules[one.kind]
         if not rule.notes or person is None:
@@ -109,9 +111,11 @@ class FhirWriting:
         texts: Mapping[int, str | None],
         tally: carrier.FileTally,
     ) -> dict[str, Any]:
-        """Make a resource as it is released.
+        """Make a resource in its released form.
 
-        Raises WithheldError: its person has no released row, or it needs a dropped element.
+        Raises
+        ------
+        WithheldError : its person has no released row, or it needs a dropped element.
         """
         rule, key = self.index.rules[one.kind], self.index.key_of(one)
         shown = None if person is None else self.released.shown(person)
@@ -134,7 +138,10 @@ class FhirWriting:
         return {"resourceType": one.kind, "id": id, **self._labels(rule), **made}
 
     def refer(self, raw: Any, person: str | None) -> dict[str, str] | None:
-        """Return a reference to a released resource of the same person, or of no person."""
+        """Return a reference to a released resource of the same person or of no person.
+
+        Return None if the target is missing, not released, or of another person.
+        """
         text = read_reference(raw)
         key = None if text is None else self.index.find_key(text)
         if key is None:
@@ -149,7 +156,7 @@ class FhirWriting:
         return f"{key.partition('/')[0]}/{self._id_of(key)}"
 
     def _id_of(self, key: str) -> str:
-        """Return a resource's new id, the same wherever a reference leads to it."""
+        """Return a resource's new id, the same for every reference to it."""
         kind, _, own = key.partition("/")
         if kind == "Patient":
             return self.released.name_of(own)
@@ -157,11 +164,11 @@ class FhirWriting:
 
     @cached_property
     def _run_key(self) -> bytes:
-        """A key of this run alone: nobody can compute an id again."""
+        """A key for this run only, so that nobody can compute an id again."""
         return self.released.chance.bytes(32)
 
     def _of_row(self, person: str, shown: carrier.Shown) -> dict[str, Any]:
-        """Return the elements of a Patient that the released row gives."""
+        """Return the elements of a Patient that come from the released row."""
         return {
             "extension": [*_race(shown), *_intervals(shown)],
             **_name(*self.released.made_up(person)),
@@ -171,7 +178,7 @@ class FhirWriting:
         }
 
     def _labels(self, rule: TypeRule) -> dict[str, Any]:
-        """Return the security labels of a type: the same for each of its resources."""
+        """Return the security labels of a type, the same for each of its resources."""
         if self.marks == "none":
             return {}
         is_general = rule.kind == "Patient" or GENERALISE in rule.operations
@@ -193,7 +200,7 @@ class _ReleasedElements:
     texts: Mapping[int, str | None]
     tally: carrier.FileTally
     _days: list[Any] = field(default_factory=list)
-    """The days that were written of the resource."""
+    """The days of the resource that were written."""
 
     def of(self, one: Resource) -> dict[str, Any]:
         if self._is_withheld(one):
@@ -206,7 +213,7 @@ class _ReleasedElements:
         return {f"{self.rule.kind}.resourceType", f"{self.rule.kind}.id", *FROM_ROW}
 
     def _part(self, rules: Mapping[str, ElementRule], one: Resource, path: str) -> dict[str, Any]:
-        """Return the released elements; count the others by their names."""
+        """Return the released elements, and count the other elements by name."""
         found: dict[str, Any] = {}
         in_order = [name for name in rules if name in one] if self.writing.drops_stays else []
         for name in dict.fromkeys([*in_order, *one]):
@@ -267,7 +274,7 @@ class _ReleasedElements:
         try:
             moved = self.writing.released.move_day(self.person, day)
         except carrier.WithheldError:
-            if self.rule.kind != "Patient":  # a person stays, without the day
+            if self.rule.kind != "Patient":  # a person is released without the day
                 raise
             return None
         return None if moved is None else moved.isoformat()
@@ -277,7 +284,7 @@ class _ReleasedElements:
         return bool(codes & self.rule.withheld_codes)
 
     def _mark(self, found: dict[str, Any], rule: ElementRule | None, name: str) -> None:
-        """Name the operation that changed an element, in an extension of it."""
+        """Add an extension to an element with the operation that changed it."""
         operation = rule.operation if rule else None
         if self.writing.marks != "elements" or operation in (None, KEEP) or rule is None:
             return
@@ -292,7 +299,7 @@ class _ReleasedElements:
 
 
 def _is_known(path: str, name: str) -> bool:
-    """Whether R4 has an element: another name may be data itself."""
+    """Return whether R4 defines an element. Other names may themselves be data."""
     parent, *inner = path.split(".")
     for one in inner:
         element = read_elements().get(parent, {}).get(one)

@@ -1,6 +1,6 @@
-"""The OMOP common data model 5.4, there and back: CSV, Parquet, or a schema of PostgreSQL.
+"""Read and write the OMOP common data model 5.4: CSV, Parquet, or a schema of PostgreSQL.
 
-Memory: the people, and the id of each visit; other rows pass a batch at a time.
+Memory: the people, and the id of each visit. Other rows are read one batch at a time.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ _KNOWN_AS = {
     "provider_name": "full_name",
     "care_site_name": "institution",
 }
-"""What columns of the model are called that a kit of notes looks for."""
+"""The names under which a kit of notes expects columns of the model."""
 _TIME = r"[T ]\d{2}:\d{2}.*$"
 _REFERRED = ("visit_occurrence", "visit_detail", "payer_plan_period", "episode")
-"""Tables to the rows of which columns of others refer; costs refer to those of their domains."""
+"""Tables with rows that other columns refer to. Costs refer to the tables of their domains."""
 
 
 @dataclass
 class OmopCarrier:
-    """A folder with a file a table, or a schema of PostgreSQL: `postgresql://host/database::cdm`.
+    """A folder with one file per table, or a PostgreSQL schema: `postgresql://host/database::cdm`.
 
     as_of : the day on which ages are counted. drop : tables that are not released.
-    form : parquet or csv, the form of released tables; the source's by default.
-    most_rows : by table, the rows of a person that are released at most.
-    drops_stays : whether all days of a row become its first day.
+    form : parquet or csv, the form of released tables. The default is the form of the source.
+    most_rows : by table, the maximum number of released rows of a person.
+    drops_stays : whether all days of a row are replaced by its first day.
     """
 
     place: str
@@ -78,8 +78,8 @@ class OmopCarrier:
 
         Raises
         ------
-        RequestError : no table of people, a row of nobody.
-        SourceError : a cell that is none of its column's type.
+        RequestError : there is no table of people, or a row has no person.
+        SourceError : a cell does not have its column's type.
         """
         self._index()
         carrier.write_people(self._people, self.as_of, folder)
@@ -90,13 +90,13 @@ class OmopCarrier:
     def pack(
         self, released: carrier.ReleasedStudy, folder: Path, scratch: Path
     ) -> carrier.PackedExport:
-        """Write the released tables: shuffled rows, new ids, all columns of the model."""
+        """Write the released tables, with shuffled rows, new ids and all columns of the model."""
         self._index()
         limits = RowLimits(lambda table, _: self.most_rows.get(table), released.secret)
         writing = OmopWriting(released, self._people, self._owners, limits, self.drops_stays)
         tallies = {name: carrier.FileTally() for name in self._tables()}
         rows: dict[str, int] = {}
-        last = "observation_period"  # which spans what is released of the others
+        last = "observation_period"  # it spans the released days of the other tables
         for name in sorted(tallies, key=lambda one: one == last):
             if name in self.most_rows and name != "location":
                 writing.consider(name, (row for _, row in self.rows(name)))
@@ -115,7 +115,7 @@ class OmopCarrier:
         return max((day for day in days if day), default=None)
 
     def names(self) -> Iterator[tuple[str, carrier.Names]]:
-        return iter(())  # the model has none
+        return iter(())  # the model has no names
 
     def events(self, *, written: bool) -> Iterator[carrier.PersonEvent]:
         name = "person_source_value" if written else "person_id"
@@ -148,7 +148,7 @@ class OmopCarrier:
                     yield {_KNOWN_AS[column]: x for column, x in row.items()}
 
     def without_rule(self) -> list[str]:
-        return []  # `uncovered` lists the tables and columns that no rule releases
+        return []  # `list_uncovered` returns the tables and columns without a rule
 
     def count_covered(self) -> dict[str, int]:
         return {name: _count(self._sources()[name]) for name in self._tables()}
@@ -181,7 +181,7 @@ class OmopCarrier:
         return carrier.extract_between(filter(None, starts), filter(None, days))
 
     def _index(self) -> None:
-        """Read the people and the person of each row that others refer to; check every row."""
+        """Read the people, and the person of each row that others refer to. Check every row."""
         if self._people:
             return
         homes = {row["location_id"]: carrier.zip_of(row["zip"]) for _, row in self.rows("location")}
@@ -200,7 +200,7 @@ class OmopCarrier:
                 self._index_table(name)
 
     def _index_table(self, name: str) -> None:
-        """Check the person of each row, and keep it where others refer to the row."""
+        """Check the person of each row, and store it if others refer to the row."""
         rules, owners = table_rules()[name], self._owners.get(name)
         person, own = str(rules.person), str(rules.id)
         for place, row in self.rows(name):
@@ -223,7 +223,7 @@ class OmopCarrier:
                 owners[number] = str(row[person])
 
     def _costs(self, names: Mapping[int, str]) -> Iterator[carrier.PersonEvent]:
-        """Yield the costs of people's rows; a row of no person gives nothing."""
+        """Yield the costs of people's rows. Costs of no person are skipped."""
         if "cost" not in self._tables():
             return
         rule = table_rules()["cost"].columns["cost_event_id"]
@@ -242,7 +242,7 @@ class OmopCarrier:
         return {row[key]: row["person_id"] for _, row in self.rows(name)}
 
     def rows(self, name: str) -> Iterator[tuple[str, Row]]:
-        """Yield the place and the cells of each row that has a rule, as the model's types."""
+        """Yield the place and the cells of each row of a table with rules, in the model's types."""
         source = self._open(name) if name not in self.drop else None
         if source is None:
             return
@@ -258,7 +258,7 @@ class OmopCarrier:
                 yield f"{name}, row {number:,}", {**blank, **row}
 
     def _texts(self, name: str, wanted: Collection[str]) -> Iterator[dict[str, str]]:
-        """Yield the wanted cells of a table as text; none where a cell is null or blank."""
+        """Yield the wanted cells of a table as text, without null and blank cells."""
         source = self._open(name)
         if source is None:
             return
@@ -276,7 +276,7 @@ class OmopCarrier:
         return self._sources().get(name)
 
     def _sources(self) -> dict[str, Source]:
-        """Open every table that is there, by its name in lower case."""
+        """Open every table of the source, by its name in lower case."""
         if not self._opened:
             self._opened = self._open_folder() if self._address is None else self._open_schema()
         return self._opened
@@ -326,20 +326,19 @@ class OmopCarrier:
 
 
 def _count(source: Source) -> int:
-    """Count the rows of a source."""
     first = [*source.columns][:1]
     return sum(len(batch) for batch in source.batches(first)) if first else 0
 
 
 def _cast(column: pa.Array, table: str, name: str) -> pa.Array:
-    """Read a column as the model's type; blank text is null."""
+    """Read a column as the model's type, with blank text as null."""
     import pyarrow.compute as pc
 
     kind = schema_of(table).field(name).type
     if pa.types.is_string(column.type) and not pa.types.is_string(kind):
         trimmed = pc.utf8_trim_whitespace(column)
         column = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
-        if pa.types.is_date(kind):  # a day may be written with its time
+        if pa.types.is_date(kind):  # a day may be written with a time
             column = pc.replace_substring_regex(column, _TIME, "")
     try:
         return column.cast(kind)

@@ -1,7 +1,7 @@
-"""The rules of the OMOP tables, read from `omop_tables.toml`: what becomes of each column.
+"""The rules of the OMOP tables, read from `omop_tables.toml`: the treatment of each column.
 
-Source: OMOP Common Data Model 5.4. All columns of each released table are written, in the model's
-order, so that the tables load where the model's own are.
+Source: OMOP Common Data Model 5.4. All columns of each released table are written in the model's
+order. The tables can therefore be loaded in place of the model's own tables.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KEEP, NEEDED, SHIFT, FIRST_DAY = "keep", "needed keep", "shift", "needed shift"
 TEXT, SHOWN, READ, SPANNED, DROP = "text", "shown", "read", "spanned", "drop"
 NO_RULE = "no rule: not a table of the model 5.4"
 UNKNOWN = "unknown"
-"""The reason of a column that the model does not have."""
+"""The reason for columns that the model does not have."""
 _TYPES = {
     "integer": pa.int64(),
     "float": pa.float64(),
@@ -29,12 +29,12 @@ _TYPES = {
     "datetime": pa.timestamp("us"),
 }
 _MADE = frozenset((DROP, SPANNED))
-"""Rules whose cells do not come from the source."""
+"""Rules with cells that do not come from the source."""
 
 
 @dataclass(frozen=True)
 class ColumnRule:
-    """What becomes of a column: its Arrow type, the rule, and the table or reason of the rule."""
+    """The treatment of a column: its Arrow type, the rule, and the rule's table or reason."""
 
     type: pa.DataType
     rule: str
@@ -42,7 +42,7 @@ class ColumnRule:
 
     @classmethod
     def parse(cls, text: str) -> ColumnRule:
-        """Read `TYPE RULE`, as in `integer -> visit_occurrence` or `text drop source`."""
+        """Parse `TYPE RULE`, such as `integer -> visit_occurrence` or `text drop source`."""
         kind, _, rule = text.partition(" ")
         first, _, of = rule.partition(" ")
         return cls(_TYPES[kind], first, of) if first in (REF, DROP) else cls(_TYPES[kind], rule)
@@ -50,7 +50,7 @@ class ColumnRule:
 
 @dataclass(frozen=True)
 class TableRules:
-    """What becomes of a table: its columns in order, and the kind of fact that a row is."""
+    """The treatment of a table: its columns in order, and the kind of fact of its rows."""
 
     columns: Mapping[str, ColumnRule]
     fact: str | None = None
@@ -67,7 +67,7 @@ class TableRules:
 
     @property
     def kept_columns(self) -> list[str]:
-        """The columns whose cells are released as they are."""
+        """The columns with cells that are released unchanged."""
         return [n for n, one in self.columns.items() if one.rule in (KEEP, NEEDED)]
 
     @property
@@ -81,7 +81,7 @@ class TableRules:
         return next((n for n, one in self.columns.items() if one.rule == ID), None)
 
     def reason(self, column: str) -> str | None:
-        """Return why a column of a source is not released; None where it is."""
+        """Return the reason for not releasing a source column, or None if it is released."""
         one = self.columns.get(column)
         if one is None:
             return str(_rules()["reasons"][UNKNOWN])
@@ -96,7 +96,7 @@ def _rules() -> Mapping[str, Any]:
 
 @cache
 def table_rules() -> Mapping[str, TableRules]:
-    """Return the rules of each released table, the ones that others refer to first."""
+    """Return the rules of each released table, with the tables that others refer to first."""
     return {
         name: TableRules(
             {
@@ -118,7 +118,7 @@ def domain_tables() -> Mapping[str, str]:
 
 
 def why_unreleased(table: str) -> str:
-    """Return why a table is not released as a whole."""
+    """Return the reason for not releasing a whole table."""
     return str(_rules()["unreleased"].get(table, NO_RULE))
 
 
@@ -128,9 +128,9 @@ def schema_of(table: str) -> pa.schema:
 
 
 def event_of(table: str, row: Mapping[str, Any]) -> tuple[str, tuple[Any, ...] | None]:
-    """Return of what kind a row is, and the kept cells that an acquaintance may know.
+    """Return the kind of a row, and the kept cells that an acquaintance may know.
 
-    A concept of 0 is unknown. A row of a table without facts gives its days alone.
+    A concept of 0 is unknown. A row of a table without facts only has its days.
     """
     rules = table_rules()[table]
     if rules.fact is None:

@@ -1,4 +1,4 @@
-"""Released OMOP tables sent to a schema of PostgreSQL, all in one transaction."""
+"""Send released OMOP tables to a schema of PostgreSQL, all in one transaction."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ _KIND = """
 
 @contextmanager
 def send(to: str, folder: Path, *, force: bool) -> Iterator[Callable[[], None]]:
-    """Send every table of a folder, and give what commits them all.
+    """Send every table of a folder, and yield a function that commits them all.
 
-    Raises RequestError: no such schema, or a table is there that voile did not write.
+    Raises
+    ------
+    RequestError : there is no such schema, or it has a table that voile did not write.
     """
     address = DatabaseAddress.parse(to)
     if address is None or address.table is None:

@@ -1,6 +1,6 @@
-"""Rows of the OMOP tables as they are released.
+"""The released rows of the OMOP tables.
 
-A year of birth is the middle of the age's interval, counted back from the day of the ages. A ZIP
+A year of birth is computed from the middle of the age's interval and the day of the ages. A ZIP
 code is the common beginning of all codes of its interval. `person_source_value` is the pseudonym.
 """
 
@@ -32,7 +32,7 @@ LINKS = "links to rows that are not there, not the person's own, or not released
 NOT_SPANNED = frozenset(
     ("observation_period", "payer_plan_period", "cohort", "drug_era", "dose_era", "condition_era")
 )
-"""Tables whose days an observation period does not span."""
+"""Tables with days that an observation period does not span."""
 _ROWS = 4096
 _PERIOD = ("observation_period_start_date", "observation_period_end_date")
 
@@ -46,7 +46,7 @@ def find_domain_table(row: Row, rule: ColumnRule) -> str:
 
 @dataclass
 class OmopWriting:
-    """Writes released rows, and remembers the days that each person's events span."""
+    """The conversion of rows to their released form, with the days that people's events span."""
 
     released: carrier.ReleasedStudy
     people: Mapping[str, carrier.ExportPerson]
@@ -56,10 +56,13 @@ class OmopWriting:
     spans: dict[str, tuple[date, date]] = field(default_factory=dict)
     _written: dict[str, int] = field(default_factory=dict)
     _withheld: set[tuple[str, Any]] = field(default_factory=set)
-    """Rows of released people that are not released: nothing refers to them."""
+    """Rows of released people that are not released. No released row may refer to them."""
 
     def consider(self, table: str, rows: Iterator[Row]) -> None:
-        """Take the rows of a table into account that can be released; a text may be missing."""
+        """Count the rows of a table that can be released towards the row limits.
+
+        The text of a note may be missing.
+        """
         for row in rows:
             subject = self.find_subject(table, row)
             if self.released.shown(subject) is not None and not isinstance(
@@ -85,9 +88,9 @@ class OmopWriting:
     def number_rows(
         self, table: str, batch: pa.RecordBatch, tally: carrier.FileTally
     ) -> pa.RecordBatch:
-        """Give shuffled rows that nothing refers to their ids: their places.
+        """Set the ids of shuffled rows that nothing refers to: their positions.
 
-        By now it is known which rows of the table are released: links to others are taken out.
+        All released rows of the table are known at this point, so links to other rows are removed.
         """
         batch = self._remove_links(table, batch, tally)
         first = self._written.get(table, 0) + 1
@@ -102,7 +105,7 @@ class OmopWriting:
     def _remove_links(
         self, table: str, batch: pa.RecordBatch, tally: carrier.FileTally
     ) -> pa.RecordBatch:
-        """Take out the links to rows of the same table that are not released."""
+        """Remove the links to rows of the same table that are not released."""
         withheld = [self._ids[name][raw] for name, raw in self._withheld if name == table]
         for name, rule in table_rules()[table].columns.items() if withheld else ():
             if (rule.rule, rule.of) == (omop_rules.REF, table):
@@ -127,7 +130,7 @@ class OmopWriting:
                 yield made
 
     def find_subject(self, table: str, row: Row) -> str:
-        """Return the person of a row: its own column's, or the owner of the row of its domain."""
+        """Return the person of a row, from its own column or from the row of its domain."""
         rules = table_rules()[table]
         if rules.person is not None:
             return str(row[rules.person])
@@ -135,10 +138,10 @@ class OmopWriting:
         return self.owners.get(find_domain_table(row, rule), {}).get(row[name], "")
 
     def _row(self, table: str, row: Row, subject: str, tally: carrier.FileTally) -> Row | str:
-        """Return a row as it is released, or why it is not."""
+        """Return the released form of a row, or the reason for not releasing it."""
         rules = table_rules()[table]
         text = None
-        if table == "note" and row["note_text"] is not None:  # each is taken, whoever it is of
+        if table == "note" and row["note_text"] is not None:  # taken for all, in order
             text = next(self.released.notes)
         if rules.person is None and not subject:
             return NO_COST
@@ -166,7 +169,7 @@ class OmopWriting:
         return made
 
     def _write_cells(self, table: str, row: Row, subject: str) -> dict[str, Any] | str:
-        """Return the released cells of a row's own columns, or why the row is not released."""
+        """Return the released cells of a row's own columns, or the reason for not releasing it."""
         rules = table_rules()[table]
         try:
             made = {
@@ -186,7 +189,7 @@ class OmopWriting:
         return made
 
     def _find_lost(self, table: str, row: Row, made: Row) -> list[str]:
-        """Return the columns of links to rows that are not there for this one."""
+        """Return the columns of this row with links to missing or withheld rows."""
         columns = table_rules()[table].source_columns.items()
         links = [name for name, x in columns if x.rule == omop_rules.REF]
         return [name for name in links if made[name] is None and row[name] is not None]
@@ -208,7 +211,7 @@ class OmopWriting:
         return raw if rule.rule in (omop_rules.KEEP, omop_rules.DOMAIN) else None
 
     def _link(self, table: str, raw: Any, subject: str) -> int | None:
-        """Return the new id of a released row of the person; None of any other."""
+        """Return the new id of a released row of the same person, else None."""
         own = self.owners.get(table, {}).get(raw) == subject
         return self._ids[table][raw] if own and (table, raw) not in self._withheld else None
 
@@ -225,7 +228,7 @@ class OmopWriting:
         }
 
     def _locations(self, rows: Iterator[Row], tally: carrier.FileTally) -> Iterator[Row]:
-        """Yield a home for each ZIP code that released rows show, in the place of the source's."""
+        """Yield one home for each released ZIP code, in place of the homes of the source."""
         tally.read += sum(1 for _ in rows)
         tally.released += min(tally.read, len(self._homes))
         tally.set_aside[carrier.NOT_A_HOME] += tally.read - tally.released
@@ -247,13 +250,13 @@ class OmopWriting:
 
     @cached_property
     def _person_ids(self) -> Mapping[str, int]:
-        """Number the released people in random order."""
+        """The numbers of the released people, in random order."""
         there = [one for one in self.people if self.released.shown(one) is not None]
         return self._numbers(there)
 
     @cached_property
     def _ids(self) -> Mapping[str, Mapping[Any, int]]:
-        """Number the rows of released people that others refer to, in random order."""
+        """The numbers of released people's rows that others refer to, in random order."""
         return {
             table: self._numbers([n for n, who in own.items() if who in self._person_ids])
             for table, own in self.owners.items()

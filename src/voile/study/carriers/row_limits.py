@@ -1,4 +1,4 @@
-"""Fewer rows of each person, chosen by keyed codes: the order of a file has no influence."""
+"""Limit the rows of each person by keyed codes, so that the order of a file has no influence."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from voile.keys.macs import tokens_of
 from voile.keys.secret import Secret
 
 MostRows = Callable[[str, Any], int | None]
-"""The rows of a person that stay, by type or table and by person; None where all do."""
+"""The maximum rows of a person, by type or table and by person. None keeps all rows."""
 
 
 def code_rows(secret: Secret, rows: Iterable[Mapping[str, Any]]) -> NDArray[np.uint64]:
-    """Return a keyed code of the content of each row: equal rows have equal codes."""
+    """Return a keyed code of the content of each row. Equal rows have equal codes."""
     texts = (json.dumps(row, sort_keys=True, default=str).encode() for row in rows)
     return tokens_of(secret.derive("row order"), texts)
 
 
 @dataclass
 class RowLimits:
-    """Chooses the rows of a person with the least codes, up to the most rows.
+    """Limits on the rows of a person. Those with the smallest codes are kept.
 
-    First `consider` each row, then ask for each whether it stays. Memory: the codes that stay.
+    First call `consider` for each row, then `keeps`. Memory: the codes of the kept rows.
     """
 
     most: MostRows
@@ -40,7 +40,7 @@ class RowLimits:
     _kept: Counter[tuple[str, Any]] = field(default_factory=Counter, repr=False)
 
     def consider(self, kind: str, person: Any, row: Mapping[str, Any]) -> None:
-        """Take a row that may stay into account."""
+        """Count a row that may be kept."""
         most = self.most(kind, person)
         if most is not None:
             codes = self._least[kind, person]
@@ -48,7 +48,7 @@ class RowLimits:
             del codes[most:]
 
     def keeps(self, kind: str, person: Any, row: Mapping[str, Any]) -> bool:
-        """Return whether a row stays. Of equal rows the first ones do."""
+        """Return whether a row is kept. The first of equal rows are kept."""
         most = self.most(kind, person)
         if most is None:
             return True
