@@ -1,6 +1,6 @@
 """The certificate of the texts: no recognised mention reveals more than its person's rows.
 
-It is counted on the written texts, with each mention's places in `removals.parquet`.
+It is counted on the written texts, with each mention's position in `removals.parquet`.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from voile.release.manifest import ROW, ROWS
 from voile.study.text.mentions import MentionRules
 
 Place = tuple[str, str, int, int]
-"""A mention's column, its type, and its place in the released text."""
+"""A mention's column, its type, and its position in the released text."""
 
 
 @dataclass
 class MentionCertificate:
     """The counts of a part's mentions, by type.
 
-    recognised, marked : mentions of the types that the plan names.
-    by_person : these and names, of each person, by pseudonym.
+    recognised, marked : mentions of the types in the plan; those replaced by a placeholder.
+    by_person : mentions and names of each person, by pseudonym.
     """
 
     recognised: Counter[str] = field(default_factory=Counter)
@@ -36,15 +36,15 @@ class MentionCertificate:
     by_person: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def to_data(self) -> dict[str, Mapping[str, int]]:
-        """Return the counts, without people."""
+        """Return the counts, without those of single people."""
         return {"recognised": dict(self.recognised), "marked": dict(self.marked)}
 
 
 @dataclass(frozen=True)
 class WrittenTexts:
-    """The written texts of a part, with the source that names their people.
+    """The written texts of a part, with the source that contains their people.
 
-    private : the part's private folder. columns : those of texts.
+    private : the part's private folder. columns : the text columns.
     """
 
     texts: Source
@@ -54,7 +54,7 @@ class WrittenTexts:
     columns: Sequence[str]
 
     def rows(self) -> Iterator[tuple[int, str, dict[str, str | None]]]:
-        """Yield each released row with the number of its source's row, and whose it is."""
+        """Yield each released row with the number of its source row and its person."""
         people = self.source.read([self.subject]).column(0).combine_chunks()
         numbers = open_source(self.private / ROWS)
         whose = (n for batch in numbers.batches([ROW]) for n in batch.column(0).to_pylist())
@@ -64,14 +64,18 @@ class WrittenTexts:
                 yield number, str(people[number].as_py()), row
 
     def texts_of_people(self) -> Iterator[tuple[str, str]]:
-        """Yield whose each released text is, and the text."""
+        """Yield the person and the text of each released text."""
         yield from ((who, x) for _, who, row in self.rows() for x in row.values() if x)
 
 
 def certify(written: WrittenTexts, rules: MentionRules) -> MentionCertificate:
-    """Hold every recognised mention of the written texts to its person's rows.
+    """Check every recognised mention of the written texts against its person's rows.
 
-    Raises VoileError: one says more. Memory follows the number of mentions.
+    Memory: O(mentions).
+
+    Raises
+    ------
+    VoileError : a mention reveals more than the person's rows.
     """
     places = _mentions(written.private / REMOVALS, rules)
     counted = MentionCertificate()
@@ -94,7 +98,7 @@ def certify(written: WrittenTexts, rules: MentionRules) -> MentionCertificate:
 
 
 def _mentions(removals: Path, rules: MentionRules) -> dict[int, list[Place]]:
-    """Return where the mentions and names of each row of the source stand in its released text."""
+    """Return the positions of mentions and names in the released text, by row of the source."""
     found: dict[int, list[Place]] = defaultdict(list)
     columns = ["row", "column", "label", "published_start", "published_end"]
     for batch in open_source(removals).batches(columns):

@@ -1,7 +1,8 @@
-"""The files of a written export as the value search reads them: every cell, by its person.
+"""The files of a written export for the value search: every cell, with its person.
 
-A FHIR resource is one text of all its strings and numbers; its person is the patient that it is or
-names. The gate decodes attachments. A row of OMOP has its person by `person_id`.
+A FHIR resource is one text of all its strings and numbers. Its person is the patient itself, or the
+patient that it refers to. The gate decodes attachments. The person of an OMOP row is its
+`person_id`.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from voile.study.carriers.carrier import KNOWN, zip_of
 ROWS = 1000
 PATIENT = "Patient"
 ZIP = "zip_code"
-"""The column of codes that the table of people generalises; one with more digits is unreleased."""
+"""The column of codes that the table of people generalises. Longer codes are unreleased values."""
 Text = tuple[str | None, str, str]
 """A pseudonym, a column and a text."""
 
 
 @dataclass(frozen=True)
 class SearchedExport:
-    """The written files of an export, next to what its source has of its people.
+    """The written files of an export, with the source's data on its people.
 
-    folder : of the written files. known : names, numbers and addresses, by `subject`.
+    folder : the folder of the written files. known : names, numbers and addresses, by `subject`.
     whose : the person of each pseudonym.
     """
 
@@ -44,7 +45,7 @@ class SearchedExport:
     generalised: Sequence[Column] = ()
 
     def labels(self) -> set[str]:
-        """Return no label: those of the table of people are searched with it."""
+        """Return no labels, since those of the table of people are searched with the table."""
         return set()
 
     def values(self) -> Iterator[pa.RecordBatch]:
@@ -59,7 +60,7 @@ class SearchedExport:
                 yield as_cells(people, KNOWN, column, cells, VALUE_COLUMNS)
 
     def texts(self) -> Iterator[pa.RecordBatch]:
-        """Yield every cell of the written files, with its person where it has one."""
+        """Yield every cell of the written files, with its person if it has one."""
         cells = self._cells()
         while rows := list(islice(cells, ROWS)):
             people, columns, texts = zip(*rows, strict=True)
@@ -82,7 +83,7 @@ class SearchedExport:
 
 
 def _person_of(resource: Mapping[str, Any]) -> str | None:
-    """Return the id of the patient that a resource is, or the first that it names."""
+    """Return the id of the patient that a resource is, or of the first that it refers to."""
     if resource.get("resourceType") == PATIENT:
         return str(resource.get("id"))
     named = (one.rpartition("/") for one in find_references(resource))
@@ -101,7 +102,7 @@ def _leaves(found: Any) -> Iterator[str]:
 
 
 def _numbers_of(rows: Mapping[str, Source]) -> dict[str, str]:
-    """Return the pseudonym of each number of a person."""
+    """Return the pseudonym of each person number."""
     people = next((x for x in rows.values() if "person_source_value" in x.columns), None)
     if people is None:
         return {}

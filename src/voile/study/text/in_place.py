@@ -1,4 +1,4 @@
-"""A text column of the table: gathered in the order of the released rows, and put back there."""
+"""Text columns of the table: read in the order of the released rows, and written back there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GATHER = """
 
 
 def gather_texts(table: Source, rows: Source, columns: tuple[str, ...], folder: Path) -> Source:
-    """Write some columns of the rows that are released, in the order of the release."""
+    """Write some columns of the released rows to a file, in the order of the release."""
     every, gathered = folder / "every.parquet", folder / "texts.parquet"
     kinds = [(name, table.columns[name]) for name in columns]
     schema = pa.schema([(ROW, pa.int64()), *kinds])
@@ -48,17 +48,17 @@ def gather_texts(table: Source, rows: Source, columns: tuple[str, ...], folder: 
 
 
 def put_texts(table: Path, texts: Path, rows: Path, column: str) -> None:
-    """Add a column of texts to a written table; null where a text was set aside.
+    """Add a column of texts to a written table, with null for withheld texts.
 
-    rows : for each text, the number of its row in the table.
+    `rows` contains, for each text, the number of its row in the table.
     """
     put_columns(table, {column: _cells(open_source(texts), open_source(rows), column)})
 
 
 def put_columns(table: Path, columns: Mapping[str, Iterator[str | None]]) -> None:
-    """Write columns of text into a written table, a cell for each of its rows.
+    """Write columns of text into a written table, with one cell per row.
 
-    A column that is there is replaced; another one comes last.
+    Existing columns are replaced, and new columns come last.
     """
     release = open_released(table)
     new = [name for name in columns if name not in release.columns]

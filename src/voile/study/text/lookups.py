@@ -1,10 +1,10 @@
-"""The lookup values of a study: every unreleased value of a person is removed from their texts.
+"""The lookup values of a study: all unreleased values of a person, to be removed from its texts.
 
-A column counts by its role and not by its header. Identifiers, dropped and generalised columns of
-every part count, and all data of an export on its people. The words of all columns of a person's
-names make one name. A value that many people share is no lookup value. The exceptions are columns
-of names, numbers, days or contact details. A name that notes use as a word goes with its other
-words.
+The role of a column decides, not its header. Identifiers, dropped columns and generalised columns
+of every part count, and all data of an export on its people. The words of all columns of a person's
+names form one name. A value that many people share is not a lookup value. The exceptions are
+columns of names, numbers, days or contact details. A name that notes use as a word is only removed
+together with its other words.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ from voile.gate.values.search import SearchLimits
 from voile.study.plan.entries import MentionEntry
 
 LOOKED_AT = 1000
-"""First rows by which the kind of a column is decided."""
+"""The number of first rows that decide the kind of a column."""
 NAME_WORDS = 3
-"""Words of a name that one column has, at most."""
+"""Maximum words of a name in one column."""
 DISTINCT = 0.5
-"""Of the values of a column of names without such a header: as many differ."""
+"""Share of distinct values for a column of names without a matching header."""
 SHORTEST = 3
-"""Letters and digits of a lookup value."""
+"""Minimum letters and digits of a lookup value."""
 BORN, VALUE = "BIRTHDATE", "VALUE"
-"""Types of a day of birth where the plan drops no type of date, and of values of no known kind."""
+"""Types of a day of birth if the plan drops no type of date, and of values of unknown kind."""
 SHARED: tuple[Kind | None, ...] = (None, "place", "organisation")
-"""Kinds of values that are lookup values only where few people have them."""
+"""Kinds of values that are lookup values only if few people have them."""
 _DIGITS_BEHIND = re.compile(r"(?<=[^\W\d_]{3})\d+\b")
 
 
 @dataclass(frozen=True)
 class UnreleasedColumns:
-    """The columns of one table of people that are not released as they are.
+    """The columns of one table of people that are not released unchanged.
 
-    columns : with the quasi-identifier's name where the column is one, else "".
+    columns : by column, the quasi-identifier's name, or "" for other columns.
     """
 
     name: str
@@ -63,7 +63,7 @@ class UnreleasedColumns:
 def unreleased_of(
     name: str, source: Source, subject: str, roles: Mapping[str, str]
 ) -> UnreleasedColumns:
-    """Return the unreleased columns of a part by the roles of its columns; others are dropped."""
+    """Return the unreleased columns of a part by role. Columns without a role are dropped."""
     released = (*AS_IT_IS, "text", "items")
     own = {column: roles.get(column, "drop") for column in source.columns}
     columns = {x: x if role == "quasi" else "" for x, role in own.items() if role not in released}
@@ -72,7 +72,7 @@ def unreleased_of(
 
 @dataclass(frozen=True)
 class _LookupColumn:
-    """How the values of a column are looked for, and under which type they go."""
+    """The kind under which the values of a column are searched, and their type."""
 
     name: str
     kind: Kind
@@ -82,7 +82,7 @@ class _LookupColumn:
 
 @dataclass(frozen=True, eq=False)
 class PersonLookups:
-    """Finds the lookup values of each document's person; each goes under the type of its column."""
+    """A finder of each document's lookup values, those of its person, with their columns' types."""
 
     known: KnownValues
     labels: Mapping[str, str]
@@ -94,10 +94,11 @@ class PersonLookups:
         mentions: Mapping[str, MentionEntry],
         first: Sequence[Document],
     ) -> PersonLookups | None:
-        """Read the values of tables; None where there are none. Memory: one row a value.
+        """Read the values of tables, or return None without values. Memory: one row per value.
 
-        mentions : of the plan: the values that a text may keep, and the type of a column's values.
-        first : documents from which the ordinary words are learnt.
+        mentions : those of the plan: the values that a text may keep, and the type of a column's
+            values.
+        first : documents from which ordinary words are learnt.
         """
         kept = {one.column for one in mentions.values() if one.keep}
         types = {one.column: x for x, one in reversed([*mentions.items()]) if one.column}
@@ -121,24 +122,24 @@ class PersonLookups:
         return cls(known, labels)
 
     def __call__(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Find the values of each document, in order and apart."""
+        """Find the values in each document, sorted and without overlaps."""
         return [
             [TextRemoval(x.start, x.end, self._label(x), x.by) for x in own]
             for own in self.known.propose_sure(documents)
         ]
 
     def _label(self, found: TextRemoval) -> str:
-        """Return the type of a removal; if its columns have several types, the finder's type."""
+        """Return the type of a removal, or the finder's type if its columns have several types."""
         own = {self.labels[reason.name] for reason in found.by if reason.name in self.labels}
         own.discard("")
         return own.pop() if len(own) == 1 else found.label
 
 
 def _column_of(table: UnreleasedColumns, name: str, label: str, born: str) -> _LookupColumn | None:
-    """Decide the kind of a column by its values and its header; None of a column without values.
+    """Return the kind of a column by its values and its header, or None without values.
 
-    A column of unknown kind has names if its values are few words with capitals that mostly
-    differ. Otherwise each value is looked for as a whole.
+    A column of unknown kind contains names if most values are a few capitalised, distinct words.
+    Otherwise each value is searched as a whole.
     """
     first = next(islice(table.source.batches([name], batch_rows=LOOKED_AT), 1), None)
     cells = pa.array([]) if first is None else first.column(0)
@@ -158,7 +159,7 @@ def _column_of(table: UnreleasedColumns, name: str, label: str, born: str) -> _L
 
 
 def _are_names(values: Sequence[str]) -> bool:
-    """Return whether most values are a few words in capitals, and most differ.
+    """Return whether most values are a few capitalised words, and most of them are distinct.
 
     >>> _are_names(["Lamar193", "Ana Torp"]), _are_names(["Ana", "Ana"]), _are_names(["ldl", "Na"])
     (True, False, False)
@@ -173,7 +174,10 @@ def _mostly_differ(values: Sequence[str]) -> bool:
 
 
 def _rows(table: UnreleasedColumns, column: _LookupColumn) -> Iterator[tuple[str, str, str, str]]:
-    """Yield subject, column, kind and value, each once a person; shared values of few people."""
+    """Yield subject, column, kind and value, each once per person.
+
+    Shared values are included only if few people have them.
+    """
     name = column.name.removeprefix(f"{table.name}.")
     wanted = list(dict.fromkeys([table.subject, name]))
     holders: dict[str, dict[str, None]] = defaultdict(dict)
@@ -195,7 +199,7 @@ def _rows(table: UnreleasedColumns, column: _LookupColumn) -> Iterator[tuple[str
 
 
 def _list_forms(kind: Kind, cell: object) -> Iterable[str]:
-    """Yield the forms of a cell that are looked for; of a name with digits behind it also without.
+    """Yield the forms of a cell to search for. Names with trailing digits also count without them.
 
     >>> list(_list_forms("name", "Lamar193 Torp")), list(_list_forms("id", "Na"))
     (['Lamar193 Torp', 'Lamar Torp'], [])
@@ -210,7 +214,7 @@ def _list_forms(kind: Kind, cell: object) -> Iterable[str]:
 
 
 def _table(rows: Sequence[tuple[str, str, str, str]]) -> pa.Table:
-    """Return rows as known values; all values of one person make one name."""
+    """Return rows as known values. All values of one person form one name."""
     subjects, columns, kinds, values = (list(own) for own in zip(*rows, strict=True))
     numbers = {who: number for number, who in enumerate(dict.fromkeys(subjects))}
     own = [subjects, [numbers[who] for who in subjects], columns, kinds, values]

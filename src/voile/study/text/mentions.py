@@ -1,9 +1,9 @@
 """The rule for mentions: a text shows the same facts of its person as the row, and no more.
 
-Each mention is read into the domain of a column of the table (`readers`). It stays if the person's
-row shows as much. Otherwise it is written neutrally, or as the row's interval with it. A mention is
-marked if it cannot be read, or is not in the person's row (another person's age, an age of years
-ago). Dates move by the person's one offset.
+Each mention is read as values of a column of the table (`readers`). It stays if the person's row
+shows as much. Otherwise it is written neutrally, or as the row's interval that contains it. A
+placeholder replaces a mention that cannot be read or is not in the person's row. Examples are
+another person's age or an age of years ago. Dates move by the person's one offset.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ SUPPRESSED_PERSON = "its person's rows of the table are suppressed"
 
 @dataclass(frozen=True)
 class MentionRules(BriefRepr):
-    """What becomes of each type that the text mentions, for people whose rows are released.
+    """The treatment of each type that the text mentions, for people with released rows.
 
-    readers : of each type, what reads its mentions. dates : how dates move. order, language : as
-    dates are written.
+    readers : the reader of each type's mentions. dates : how dates move.
+    order, language : how dates are written.
     """
 
     mentions: Mapping[str, MentionEntry]
@@ -51,7 +51,10 @@ class MentionRules(BriefRepr):
     language: Language
 
     def refuse(self, document: Document) -> str | None:
-        """Return why a document may not be released: its person has no released row."""
+        """Return the reason for not releasing a document, or None.
+
+        A document needs a person with a released row.
+        """
         subject = document.subject or ""
         if not subject.strip():
             return NO_ROW
@@ -60,7 +63,7 @@ class MentionRules(BriefRepr):
         return SUPPRESSED_PERSON if self.shown.is_suppressed(subject) else NO_ROW
 
     def write(self, subject: str, label: str, value: str) -> str:
-        """Return what stands in the place of a mention."""
+        """Return the replacement of a mention."""
         mention = self.mentions[label]
         if mention.keep:
             return value
@@ -78,7 +81,7 @@ class MentionRules(BriefRepr):
         return cache(lambda one: self.dates.offset(self.shown.secret, one))
 
     def _may_say(self, moved: str) -> bool:
-        """Return whether a moved date may be written: one day that is not left out, or a month."""
+        """Return whether a moved date may be written: a day within the extract, or a month."""
         if self.dates == DateRule(self.dates.days, weeks=self.dates.weeks):
             return True
         read = read_date(moved.strip(), self.order, self.language)
@@ -102,10 +105,10 @@ class MentionRules(BriefRepr):
         return f"{value[: found.start]}{label}{value[found.end :]}"
 
     def says_more(self, subject: str, label: str, written: str) -> bool:
-        """Return whether a written mention says more of its person than the person's rows.
+        """Return whether a written mention reveals more about its person than the person's rows.
 
-        It may be a mark, say no more than an interval of these rows, or show one and no other
-        number or value.
+        It may be a placeholder. It may also state no more than an interval of these rows, or
+        contain one without another number or value.
         """
         mention = self.mentions[label]
         if mention.keep or mention.shift or written == mark(label):
@@ -121,7 +124,7 @@ class MentionRules(BriefRepr):
 
     @property
     def finders(self) -> tuple[MentionFinder, ...]:
-        """The finders of mentions that have to change, in addition to the kit."""
+        """The finders of mentions that must change, in addition to the kit."""
         return tuple(
             MentionFinder(label, reader)
             for label, reader in self.readers.items()
@@ -130,7 +133,7 @@ class MentionRules(BriefRepr):
 
 
 def _is_bare(label: str, rest: str) -> bool:
-    """Return whether an interval is the whole value."""
+    """Return whether only the interval and no other value is written."""
     if kind_of(label) != "age":
         return not rest.strip()
     return find_age(f"{rest} 1") is not None and not any(c.isdecimal() for c in rest)
@@ -139,9 +142,9 @@ def _is_bare(label: str, rest: str) -> bool:
 def writer_of(
     rules: MentionRules, own_names: Callable[[str], Mapping[str, str]] | None = None
 ) -> Callable[[RemovalReplacer], RemovalReplacer]:
-    """Return a function that turns a replacer into one that writes mentions by these rules.
+    """Return a function that extends a replacer to write mentions by these rules.
 
-    own_names : the replacement of each word of a person's name, if names get surrogates.
+    own_names : returns the replacement of each word of a person's name, if names get surrogates.
     """
 
     def writer(base: RemovalReplacer) -> RemovalReplacer:
@@ -154,7 +157,7 @@ def writer_of(
 
 @dataclass(frozen=True)
 class _MentionWriter:
-    """Write the mentions by the rules, and leave what else is removed to another replacer."""
+    """A replacer that writes mentions by the rules, and leaves other removals to another."""
 
     rules: MentionRules
     base: RemovalReplacer

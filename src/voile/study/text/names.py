@@ -1,7 +1,8 @@
-"""One made-up name a person, in the table's columns, in an export and in the texts.
+"""One made-up name per person, in the table's columns, in an export and in the texts.
 
-The secret draws them from the lists of surrogates; no two people share one. A text replaces the
-words of a person's own name as the columns do. Other names in it are drawn independently.
+The secret draws the names from the lists of surrogates. No two people share a name. In a text, the
+words of a person's own name are replaced in the same way as in the columns. Other names in it are
+drawn independently.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from voile.keys.pseudonyms import choose, pseudonym
 from voile.keys.secret import Secret
 
 ATTEMPTS, MOST_NAMES = 64, 5
-"""After so many attempts a name gets one word more, up to so many."""
+"""The number of attempts before a name gets one more word, and the maximum number of words."""
 
 
 class PersonName(NamedTuple):
-    """A given name and a family name, either of which may be blank."""
+    """A given name and a family name. Either may be blank."""
 
     given: str
     family: str
@@ -31,10 +32,10 @@ class PersonName(NamedTuple):
 
 @dataclass(frozen=True)
 class MadeUpNames(BriefRepr):
-    """The made-up name of each person, and the replacement of each word of the true one.
+    """The made-up name of each person, and the replacement of each word of the true name.
 
-    Memory: the names of people. If two people would get one name, their order decides: the same
-    people get the same names each time.
+    If two people would get the same name, their order decides. The same people always get the same
+    names. Memory: the names of people.
     """
 
     names: Mapping[str, PersonName] = field(repr=False)
@@ -42,9 +43,11 @@ class MadeUpNames(BriefRepr):
 
     @classmethod
     def draw(cls, secret: Secret, people: Mapping[str, PersonName], pool: NamePool) -> MadeUpNames:
-        """Draw a name for each person: of other words, with other initials, and nobody else's.
+        """Draw a name for each person, with other words, other initials, and no one else's name.
 
-        Raises RequestError: the lists are too short for that.
+        Raises
+        ------
+        RequestError : the lists of names are too short.
         """
         used: set[tuple[str, ...]] = set()
         words: dict[str, Mapping[str, str]] = {}
@@ -64,7 +67,7 @@ class MadeUpNames(BriefRepr):
 def _draw_words(
     secret: Secret, person: str, own: PersonName, pool: NamePool, used: set[tuple[str, ...]]
 ) -> Mapping[str, str]:
-    """Return the replacement of each word of a name; after some attempts the last one is double."""
+    """Return the replacement of each word of a name. After some attempts the last is double."""
     given, family = name_words(own.given), name_words(own.family)
     every = [*given, *family]
     for attempt in range(ATTEMPTS * MOST_NAMES):
@@ -92,6 +95,6 @@ def _other(secret: Secret, person: str, word: str, names: Iterable[str], attempt
 
 
 def _write_name(own: str, words: Mapping[str, str]) -> str:
-    """Write a name of as many words in the capitals that the true one has."""
+    """Write a name with the same words and the same case as the true one."""
     new = " ".join(words[one] for one in name_words(own))
     return like(own, new) if own.isupper() or own.islower() else new

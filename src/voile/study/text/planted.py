@@ -1,7 +1,7 @@
-"""Mentions seeded in the study's own notes: how many are found, by kit or by reader.
+"""Mentions seeded in the study's own notes: the recall of each form, by kit or by reader.
 
-Each sentence is put at the end of a note, and the note goes through the release's sanitiser. The
-result is the recall of a form in such notes, not how often the notes have that form.
+Each sentence is added at the end of a note, and the note passes the release's sanitiser. The result
+is the recall of a form in such notes, not the frequency of the form.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from voile.documents.text.document import Document
 from voile.study.readers import MentionReader
 
 NOTES = 50
-"""Notes in which each form is planted."""
+"""The number of notes in which each form is seeded."""
 
 
 @dataclass(frozen=True)
 class PlantedMentions:
-    """The recall of one form of a type: mentions found whole, out of the seeded ones."""
+    """The recall of one form of a type: fully detected mentions out of the seeded ones."""
 
     label: str
     form: str

@@ -1,4 +1,4 @@
-"""The values of each person in the table's released rows: no text may reveal more."""
+"""The values of each person in the table's released rows. No text may reveal more."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from voile.tables.recoding.codebook import CodebookEntry, CodedColumn, ReleaseCo
 Entries = Mapping[str, frozenset[int]]
 _NONE = frozenset[int]()
 MOST = 1000
-"""Whole numbers of an interval that are listed: no mention says more of them."""
+"""Maximum whole numbers of an interval that are listed. A mention never states more."""
 
 
 @dataclass(frozen=True, eq=False)
 class PersonIntervals(BriefRepr):
     """The intervals of each person's released rows, by column, under the person's pseudonym.
 
-    Memory: a pseudonym a person; people with the same intervals share them.
+    Memory: one pseudonym per person. People with the same intervals share them.
     """
 
     codebook: ReleaseCodebook
@@ -79,7 +79,7 @@ class PersonIntervals(BriefRepr):
         return tuple(entries[n].label for n in sorted(self._entries(subject, column)))
 
     def label(self, subject: str, column: str, cells: Sequence[str]) -> str | None:
-        """Return the interval of the person's rows that holds most of some raw values, or None."""
+        """Return the interval of the person's rows with most of some raw values, or None."""
         entries = self._entries(subject, column)
         held = Counter(n for cell in cells for n in sorted(entries & self._holding(column, cell)))
         return (
@@ -87,9 +87,10 @@ class PersonIntervals(BriefRepr):
         )
 
     def shows_within(self, subject: str, column: str, cells: Sequence[str]) -> bool:
-        """Return whether a row shows an interval of these values alone, or they are all.
+        """Return whether all values of an interval of the person's rows are among these values.
 
-        Then a text that says one of them says no more than that row.
+        Also return True if these are all values of the column. A text that states one of the values
+        then reveals no more than that row.
         """
         book, said = self.codebook.column(column), frozenset(cells)
         listed = frozenset(x for entry in book.entries for x in entry.values)
@@ -111,7 +112,7 @@ class PersonIntervals(BriefRepr):
 
 
 def _values_of(column: CodedColumn, entry: CodebookEntry) -> Sequence[str]:
-    """Return all values of an interval, none where it is open or they cannot be listed."""
+    """Return all values of an interval. Empty if it is open or the values cannot be listed."""
     if entry.missing or entry.below is not None:
         return ()
     if entry.values or entry.first is None or entry.last is None:
@@ -123,7 +124,7 @@ def _values_of(column: CodedColumn, entry: CodebookEntry) -> Sequence[str]:
 
 
 def _entries_with(column: CodedColumn, cell: str) -> frozenset[int]:
-    """Return the intervals that hold a raw value; none where it cannot be read."""
+    """Return the intervals that contain a raw value. Empty if it cannot be read."""
     try:
         column.parser(cell)
     except NotInKind:

@@ -1,4 +1,4 @@
-"""The value search of a study: all parts together, and the promise that limits it."""
+"""The value search of a study over all parts, and the requirement that limits it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from voile.study.plan.plan import StudyPlan
 from voile.study.text.exported_texts import SearchedExport
 
 EARLIER = 0.05
-"""The share of people that releases without a finding of stated categories were held to."""
+"""The allowed share of people for releases without a finding of stated categories."""
 NOT_IDENTIFYING = dict.fromkeys(("quasi", "text", "items", "reading"), "keep")
-"""Roles whose columns are not searched for where only identifying values are."""
+"""Roles of columns that are not searched if only identifying values are searched."""
 
 
 def open_part(name: str, release: StoredRelease, source: Source, subject: str) -> SearchedPart:
-    """Open one written part next to its source."""
+    """Open one written part together with its source."""
     given = (release.private or {})["roles"]["columns"]
     return SearchedPart(
         name,
@@ -49,9 +49,11 @@ def search_release(
 ) -> tuple[ValueFinding, ...]:
     """Search the released bytes of a plan's parts, and of its written export if there is one.
 
-    export : the folder of the written export. directory : where keys spill, in the clear.
-    identifying : search only for identifiers and dropped columns, by the frequency rules for
-    removing their values from texts. [mentions] decides about other values.
+    export : the folder of the written export. directory : folder for temporary keys, which are not
+        encrypted.
+    identifying : whether to search only for identifiers and dropped columns. The search then uses
+        the frequency rules for removing their values from texts. [mentions] decides about other
+        values.
     """
     subject, hidden = plan.study.subject, NOT_IDENTIFYING if identifying else {}
     own = [name for name, part in plan.parts.items() if part.of is None]
@@ -69,7 +71,7 @@ def search_release(
 
 
 def public_value(found: ValueFinding) -> dict[str, Any]:
-    """Return a finding as shares, two digits rounded up, and the columns without counts."""
+    """Return a finding as shares, rounded up to two digits, and the columns without counts."""
     n = found.n or 1
     return {
         "name": found.name,
@@ -89,9 +91,9 @@ def find_promised(
     *,
     export: Path,
 ) -> ValueFinding:
-    """Return the finding that the promise is about: of identifiers and dropped columns.
+    """Return the finding that the requirement limits: of identifiers and dropped columns.
 
-    Where `found`, of all columns, is within the promise, so is the other.
+    If `found`, the finding of all columns, is within the limit, return it instead.
     """
     if is_allowed(plan, found):
         return found
@@ -99,18 +101,21 @@ def find_promised(
 
 
 def is_allowed(plan: StudyPlan, found: ValueFinding, least: float = 0.0) -> bool:
-    """Return whether the promise allows so many people beyond chance, and with certain values.
+    """Return whether the requirement allows this number of people beyond chance.
 
-    least : the share that is allowed in any case.
+    People with certain values are limited as well. `least` is the share that is allowed in any
+    case.
     """
     limit = max(plan.promise.values_in_text, least) * (found.n or 0)
     return found.certain <= limit and found.value <= found.most_by_chance + limit
 
 
 def check_values(plan: StudyPlan, found: ValueFinding) -> None:
-    """Refuse a release with values of more people than the promise allows.
+    """Refuse a release with values of more people than the requirement allows.
 
-    Raises InfeasibleError: the sentence has columns and counts, and no value.
+    Raises
+    ------
+    InfeasibleError : the limit is exceeded. The message contains columns and counts, but no value.
     """
     if is_allowed(plan, found):
         return
