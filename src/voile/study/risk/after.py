@@ -1,7 +1,7 @@
-"""Find the policy of least loss with a safe study, given the earlier releases in a ledger.
+"""Find the policy of least loss for a safe study, given the earlier releases in a ledger.
 
-No population counts what other tables and items show. So the people who agree with a person are
-counted among the released ones, as they are when the release is measured.
+No population provides counts for the facts in other tables and items. The people who agree with a
+person are therefore counted among the released ones, as in the measurement of the release.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from voile.tables.verbs.past import EarlierReleases
 class RowsBeside(BriefRepr):
     """The rows that a policy may release.
 
-    at : (rows,) the combination of each. whose : (rows,) a number for its person.
+    at : (rows,) the combination of each row. whose : (rows,) the number of its person.
     beside : (rows,) a number for the person's facts in other parts.
     """
 
@@ -46,9 +46,9 @@ class RowsBeside(BriefRepr):
     def read_rows(
         cls, content: TablesContent, source: Source, beside: Mapping[str, int]
     ) -> RowsBeside:
-        """Read every row that is not held out and whose values are in their domains.
+        """Read every row that is not held out and has values in their domains.
 
-        beside : for each person, a number for the facts in other parts.
+        `beside` is, for each person, a number for the facts in other parts.
         """
         space, subject = content.space, str(content.roles.subject)
         codes, people, first = [], list[str](), 0
@@ -64,7 +64,7 @@ class RowsBeside(BriefRepr):
         return cls(places_in(space, np.concatenate(codes)), whose, shown)
 
     def records(self, released: Mask) -> MatchRecords:
-        """Return those of released combinations, each the share of its person that it then is."""
+        """Return the records of released combinations, weighted so that each person counts once."""
         own = released[self.at]
         whose = self.whose[own]
         weights = 1 / np.bincount(whose)[whose]
@@ -84,17 +84,17 @@ def find_after(
 ) -> AnyPolicy:
     """Search the policy of least loss that keeps a mean joint risk together with earlier releases.
 
-    Every row of every release counts as joined, with every text: see `together`. Releases of
-    other rows count as if they were of these. A text counts as one mention a person of each
-    type. The release itself is judged when it is written.
+    Every row of every release counts as joined, with every text: see `together`. Releases of other
+    rows count as if they contained these rows. A text counts as one mention per person and type.
+    The release itself is evaluated when it is written.
 
-    leaks : the mentions left in the texts of this study, at the recall of the notes' kits.
+    leaks : mentions remaining in the texts of this study, at the recall of the notes' kits.
     limit : the mean risk of a person in any of the releases, in [0, 1].
-    rows : with the facts in other parts of rows, if there are any.
+    rows : rows with the facts in other parts of rows, if there are any.
 
     Raises
     ------
-    InfeasibleError : no policy found keeps the limit and the ledger's promise.
+    InfeasibleError : no policy keeps the limit and the ledger's risk budget.
     """
     space = content.space
     if why := why_too_wide(space.counts):
@@ -106,7 +106,7 @@ def find_after(
                for name in {**leaks.columns, **before.columns}}  # fmt: skip
     both = TextLeaks(columns, min(1.0, leaks.name + before.name))
     out, most = JoinedReleases(space, past.all_shown), limit * float(space.counts.sample.sum())
-    share = min(1.0, most / space.matches)  # together never less than alone
+    share = min(1.0, most / space.matches)  # the joint risk is never below that of the table alone
     alone = replace(promise, joint_risk=min(share, promise.joint_risk or 1.0))
     for policy in candidates(content, [past], alone, recount=False, seed=seed):
         joined = out.with_one(ShownRelease.of(policy, past.rules))

@@ -1,8 +1,8 @@
 """Guess people's sex from the released texts with a classifier, as a test of neutral wording.
 
-The adversary knows the sex of some people of the release. Their texts teach the adversary the words
-that go with it: a missed pronoun, a title, an illness. Then the adversary guesses the others' sex.
-Success is balanced accuracy, so that guessing the commoner sex for everybody is chance.
+The adversary knows the sex of some people of the release. From their texts the adversary learns the
+words that indicate it: a missed pronoun, a title, an illness. The adversary then guesses the sex of
+the others. Success is balanced accuracy, so guessing the more frequent sex for everyone is chance.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from voile.study.plan.entries import MentionEntry
 from voile.study.readers import is_sex
 
 MOST_PEOPLE, MOST_CHARACTERS = 2_000, 20_000
-"""People whose texts are looked at, and characters of each: memory does not follow the release."""
+"""Maximum people with texts, and characters of each, so that memory is bounded."""
 FOLDS = 5
 LEAST = 10
-"""People of a sex, below whom nothing is learnt of it."""
+"""Minimum number of people of a sex for learning."""
 
 
 @dataclass(frozen=True)
 class ColumnGuess(BriefRepr):
     """Balanced accuracy of guessing a column from texts, with its 95% interval.
 
-    chance : that of guessing at random. people : whose value was guessed, by a classifier that had
-    none of their texts.
+    chance : the accuracy of random guesses. people : number of people with a guessed value. The
+        classifier was not trained on their texts.
     """
 
     column: str
@@ -43,7 +43,7 @@ class ColumnGuess(BriefRepr):
 
     @property
     def is_above_chance(self) -> bool:
-        """Whether the adversary is to be taken to know the column."""
+        """Whether the adversary must be assumed to know the column."""
         return self.low > self.chance
 
     @property
@@ -61,7 +61,7 @@ class ColumnGuess(BriefRepr):
 
 
 def sexes_in(mentions: Mapping[str, MentionEntry], quasi: Sequence[str]) -> list[str]:
-    """Return the columns of a sex that no text is to keep: by their mention, or by their name."""
+    """Return the sex columns that texts must not keep, by their mention or their name."""
     kept = {one.column for one in mentions.values() if one.keep}
     said = {one.column for label, one in mentions.items() if is_sex(label)}
     sex = glossary()["sex"]
@@ -69,7 +69,7 @@ def sexes_in(mentions: Mapping[str, MentionEntry], quasi: Sequence[str]) -> list
 
 
 def gather(said: Iterable[tuple[str, str]], people: Iterable[str]) -> dict[str, str]:
-    """Return the texts of each of the first people, by their pseudonyms, up to some characters."""
+    """Return the texts of the first people, by pseudonym, up to a number of characters."""
     first = frozenset(sorted(set(people))[:MOST_PEOPLE])
     found: defaultdict[str, str] = defaultdict(str)
     for person, text in said:
@@ -79,11 +79,11 @@ def gather(said: Iterable[tuple[str, str]], people: Iterable[str]) -> dict[str, 
 
 
 def guess(column: str, texts: Mapping[str, str], truth: Mapping[str, str]) -> ColumnGuess | None:
-    """Guess each person's value of a column from the person's texts; None where it has no two.
+    """Guess each person's value of a column from its texts, or return None without two values.
 
-    texts, truth : of each person. Logistic regression on words, pairs of words and runs of 3 or 4
-    characters, cross-fitted in five folds of people. The interval joins Wilson's of each value
-    (MOVER). Cost: O(characters).
+    texts, truth : by person. The classifier is a logistic regression on words, pairs of words and
+        sequences of 3 or 4 characters. It is cross-fitted in five folds of people. The interval
+        combines the Wilson intervals of the values (MOVER). Cost: O(characters).
     """
     there = [one for one in texts if truth.get(one)]
     often = {value for value, n in Counter(truth[one] for one in there).items() if n >= LEAST}

@@ -1,11 +1,11 @@
 """The joint figures of a written release, at perfect detection and at the measured recall.
 
-Suppose that a person's text was seen to mention the age m times, and that a kit misses the share
-q of mentions. Then a mention counts as left with the chance 1 - (1 - q)^m. If a person has a text,
-m is at least 1: a kit that sees nothing proves nothing.
+Suppose that m mentions of the age were detected in a person's text, and that a kit misses the share
+q of mentions. A mention then remains with probability 1 - (1 - q)^m. If a person has a text, m is
+at least 1, since a kit without detections proves nothing.
 
-Readers of the release may prove that at most the share s of a part's people have an identifier
-left. Then s is the chance for each of them, for every type that the readers looked for.
+Readers of the release may prove that at most the share s of a part's people have a remaining
+identifier. Then s is the probability for each of them, for every type that the readers looked for.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ MATCHES = ("table", "joint", "joint_at_recall")
 
 @dataclass(frozen=True)
 class PartResidue:
-    """The possible rest of mentions in the texts of a part.
+    """The possible remaining mentions in the texts of a part.
 
-    by_person : the mentions of each person that were found, by type.
-    miss : the share of mentions that the part's kit leaves.
-    proved : the largest share of its people with an identifier left, as readers proved it; None if
-    none did.
+    by_person : the detected mentions of each person, by type.
+    miss : the share of mentions that the part's kit misses.
+    proved : the largest share of its people with a remaining identifier, as proved by readers, or
+        None.
     types : the types that the readers looked for.
     """
 
@@ -51,7 +51,7 @@ class PartResidue:
     types: frozenset[str] = frozenset()
 
     def chance(self, person: str, labels: set[str]) -> float:
-        """Return the chance that a mention of some types is left of a person."""
+        """Return the probability that a mention of some types of a person remains."""
         if person not in self.by_person:
             return 0.0
         if self.proved is not None and labels <= self.types:
@@ -64,11 +64,10 @@ class PartResidue:
 class TextResidue(BriefRepr):
     """The possible mentions in the written texts about the person of each released row.
 
-    kept : the columns that texts state exactly.
-    missed : the chance that a text states another column, (rows,).
-    named : the chance that a text names the person, (rows,).
-    stated : the columns with values that the released texts were found to state, 1 for each person
-    in question, (rows,).
+    records : the released rows. kept : the columns that texts state exactly.
+    missed : the probability that a text states another column, (rows,).
+    named : the probability that a text names the person, (rows,).
+    stated : by column, 1 for each person with a value that the released texts state, (rows,).
     """
 
     shows = ()
@@ -97,9 +96,9 @@ class TextResidue(BriefRepr):
         Parameters
         ----------
         private : the private folder of the table. texts : for each part, its possible mentions.
-        guessed : columns that a classifier guesses from the texts: they count as known.
+        guessed : columns that a classifier guesses from the texts. They count as known.
         beside : a number for each person's facts in other parts of rows, if there are any.
-        stated : the people whose released texts state a column, by pseudonym.
+        stated : the people with released texts that state a column, by pseudonym.
         """
         numbers = source_rows(private)
         space = content.space
@@ -122,17 +121,17 @@ class TextResidue(BriefRepr):
         )
 
     def saying(self, columns: Sequence[str]) -> TextResidue:
-        """Return it where more columns are known exactly."""
+        """Return the residue with more columns known exactly."""
         return replace(self, kept=(*dict.fromkeys((*self.kept, *columns)),))
 
     @property
     def statement_chances(self) -> dict[str, Chance]:
-        """The chance that a text says each column, at the recall of the notes' kits."""
+        """The probability that a text states each column, at the recall of the notes' kits."""
         both = {name: np.maximum(x, self.stated.get(name, 0.0)) for name, x in self.missed.items()}
         return {**self.stated, **both, **dict.fromkeys(self.kept, 1.0)}
 
     def figures(self, judged: JointRisk) -> dict[str, float]:
-        """Return the expected matches of the table alone, and of all parts."""
+        """Return the expected matches of the table alone and of all parts."""
         own = self.records
         kept: dict[str, Chance] = {**self.stated, **dict.fromkeys(self.kept, 1.0)}
         alone = replace(own, beside=None)
@@ -148,7 +147,7 @@ class TextResidue(BriefRepr):
 
     @property
     def worst(self) -> TextLeaks:
-        """The largest chances over people, two digits rounded up: none reveals a count."""
+        """The largest probabilities over people, rounded up to two digits to hide counts."""
         found = {name: _most(chance) for name, chance in self.statement_chances.items()}
         return TextLeaks(found, _most(self.named))
 
@@ -158,18 +157,18 @@ def _most(chance: Chance) -> float:
 
 
 def _one_a_person(people: list[str]) -> Floats:
-    """Return the share of its person that each row is."""
+    """Return the share of its person for each row."""
     rows = Counter(people)
     return np.array([1 / rows[one] for one in people])
 
 
 def _names(texts: Iterable[PartResidue]) -> set[str]:
-    """Return the types of names that were found."""
+    """Return the types of detected names."""
     labels = {label for one in texts for found in one.by_person.values() for label in found}
     return {label for label in labels if kind_of(label) == "name"}
 
 
 def _chance_left(people: list[str], texts: Sequence[PartResidue], labels: set[str]) -> Floats:
-    """Return the chance that a mention of some types is left of each row's person."""
+    """Return the probability that a mention of some types of each row's person remains."""
     hidden = [[1 - one.chance(who, labels) for one in texts] for who in people]
     return np.array([1 - prod(own) for own in hidden])

@@ -1,7 +1,7 @@
-"""Remedies where facts single people out, as options of a plan, with their gain and their loss.
+"""Remedies if facts single people out, as options of a plan, with their gain and their loss.
 
 Each remedy is applied to the released rows, and the gate counts the people again. The loss is the
-share of rows that the remedy leaves out, or what rows no longer show.
+share of rows that the remedy leaves out, or the content that rows no longer show.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ from voile.data import open_source
 from voile.gate.people import ALONE, ReleasedPart, count_people
 
 SHARES = (0.0, 0.25, 0.5, 0.75)
-"""Shares of people, by their numbers of rows, for the caps to try."""
+"""Quantiles of people's numbers of rows, which are the caps to try."""
 MOST_ROWS = 200_000
-"""Rows of a part whose caps are tried: they lie in memory."""
+"""Maximum rows of a part in a trial of caps, since they are in memory."""
 MOST_TYPES = 12
-"""Types of an export that are tried, those of the most rows: a trial counts every part again."""
+"""Maximum types of an export in trials, those with the most rows. A trial counts every part."""
 TABLE = "table"
 TYPE, RANK = "type", "rank"
-"""Columns of exported events: the type or table of the row, and its number among its person's."""
+"""Columns of exported events: the resource type or table, and the number within its person."""
 Parts = Mapping[str, ReleasedPart]
 Limit = Callable[[int], int]
-"""How many of a person's rows stay."""
+"""The number of kept rows of a person, given its number of rows."""
 
 
 @dataclass(frozen=True)
 class PlanRemedy:
-    """An option of a plan, and the people whom all facts then no longer single out.
+    """An option of a plan, and the number of people whom all facts then no longer single out.
 
-    place : the table of the plan. helped : people out of `alone`, who were singled out before it.
+    place : the table of the plan. helped : number of people out of `alone`, who were singled out
+        before.
     loss : the loss, in words.
     """
 
@@ -61,9 +62,9 @@ class PlanRemedy:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """The options of an export that a remedy adds to.
+    """The options of an export that a remedy extends.
 
-    drop, most_rows : as the plan has them. kept : types that no remedy takes rows of.
+    drop, most_rows : as in the plan. kept : types with rows that no remedy removes.
     """
 
     drop: Sequence[str]
@@ -72,7 +73,7 @@ class ExportOptions:
 
 
 class _RemedyTrial(NamedTuple):
-    """A remedy that is to be measured. family : of several the best one is offered."""
+    """A remedy to measure. Only the best remedy of a family is offered."""
 
     place: str
     option: str
@@ -92,15 +93,15 @@ def find_remedies(
     export: ExportOptions | None = None,
     are_months: bool = False,
 ) -> tuple[PlanRemedy, ...]:
-    """Measure the remedies of some parts, of an export's types and of days; the best one first.
+    """Measure the remedies of some parts, of an export's types and of days. Return the best first.
 
-    names : of the parts. group : the rows of the table, which stay linked.
-    codes : a keyed code for each row of a part: a person keeps the rows with the least codes.
+    names : the parts to try. group : the rows of the table, which stay linked.
+    codes : returns a keyed code for each row of a part. A person keeps the rows with the smallest
+        codes.
     export : set for parts that are events of an export.
-    are_months : whether days are written as the first of their month.
-
-    Cost: a count of all facts for each trial. Memory: the rows of a part, up to `MOST_ROWS`; no row
-    of a larger part is left out by a trial.
+    are_months : whether days are written as the first day of their month.
+    Cost: a count of all facts for each trial. Memory: the rows of a part, up to `MOST_ROWS`. No
+    trial leaves out rows of a larger part.
     """
     alone = _count_alone(parts, group, are_months=are_months)
     if not alone:
@@ -171,7 +172,7 @@ def _list_caps(numbers: Sequence[int]) -> list[int]:
 
 
 def _try_export(export: ExportOptions, parts: Parts) -> Iterator[_RemedyTrial]:
-    """Yield an export without stays, without a type, and with fewer rows of it of each person."""
+    """Yield an export without stays, without a type, and with fewer rows of a type."""
     exported = {name: part for name, part in parts.items() if TYPE in part.rows.columns}
     first = {name: replace(part, dates=part.dates[:1]) for name, part in exported.items()}
     if first != exported:
@@ -207,7 +208,7 @@ def _try_export(export: ExportOptions, parts: Parts) -> Iterator[_RemedyTrial]:
 
 
 def _cap_type(rows: pa.Table, kind: str, most: int) -> pa.Table:
-    """Return the rows without those of a type beyond the first ones of each person."""
+    """Return the rows, keeping only the first rows of a type of each person."""
     is_other = pc.not_equal(rows.column(TYPE), kind)
     return rows.filter(pc.or_(is_other, pc.less_equal(rows.column(RANK), most)))
 
@@ -226,7 +227,7 @@ def _say_left_out(share: float, whose: str = "its") -> str:
 
 
 def limit_rows(most: int | None, bins: Sequence[int] | None) -> Limit:
-    """Return how many of a person's rows stay: at most so many, and as many as a bin begins with.
+    """Return a function for the number of kept rows: at most `most`, rounded down to a bin.
 
     >>> [limit_rows(None, [1, 2, 4])(n) for n in (1, 2, 3, 9)], limit_rows(3, None)(9)
     ([1, 2, 2, 4], 3)
@@ -240,7 +241,7 @@ def limit_rows(most: int | None, bins: Sequence[int] | None) -> Limit:
 
 
 def are_kept(people: Sequence[Any], limit: Limit) -> pa.Array:
-    """Return which rows stay: the first of each person."""
+    """Return a mask of the kept rows, the first ones of each person."""
     rows, seen, kept = Counter(people), Counter[Any](), []
     for who in people:
         seen[who] += 1

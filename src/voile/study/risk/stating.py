@@ -18,9 +18,9 @@ from voile.study.readers.categories import MOST_VALUES, CategoryReader, find_sta
 
 @dataclass(frozen=True)
 class StatedCategory(BriefRepr):
-    """People whose texts state their value of a column, if an adversary learns from words.
+    """People with texts that state their value of a column, if an adversary learns from words.
 
-    of : the people with texts and a value. people : by the key of their texts.
+    of : number of people with texts and a value. people : the people, by the key of their texts.
     """
 
     column: str
@@ -44,9 +44,9 @@ class StatedCategory(BriefRepr):
 
 
 def category_columns(source: Source, columns: Iterable[str]) -> dict[str, CategoryReader]:
-    """Return the readers of those of some columns of which few values are there, as words.
+    """Return the readers of the text columns that have few distinct values.
 
-    A sex has a reader of its own. Cost: one pass over the columns.
+    A sex column has its own reader. Cost: one pass over the columns.
     """
     found: dict[str, CategoryReader] = {}
     for name in columns:
@@ -66,10 +66,9 @@ def measure_stated(
     readers: Mapping[str, CategoryReader],
     truth: Mapping[str, Mapping[str, str]],
 ) -> tuple[StatedCategory, ...]:
-    """Measure which people's texts state their value of each column.
+    """Find the people with texts that state their value of each column.
 
-    texts : people and texts of theirs. truth : by column, each person's value.
-
+    texts : people and their texts. truth : by column, each person's value.
     Cost: O(characters) for each column. Memory: the people, not their texts.
     """
     said: dict[str, dict[str, frozenset[str]]] = {one: defaultdict(frozenset) for one in readers}
@@ -83,7 +82,7 @@ def measure_stated(
 
 
 def true_values(source: Source, subject: str, columns: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return, by column, each person's value; of several rows the last."""
+    """Return, by column, each person's value. The last of several rows counts."""
     found: dict[str, dict[str, str]] = {name: {} for name in columns}
     for batch in source.batches([subject, *columns]) if columns else ():
         people, *cells = (x.to_pylist() for x in batch.columns)

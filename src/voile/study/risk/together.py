@@ -1,10 +1,11 @@
-"""Judge a study together with all releases in a ledger: one entry for all of its parts.
+"""Evaluate a study together with all releases in a ledger, as one entry for all parts.
 
-The adversary joins every row of every release, and has every text. All cuts of the first table are
-joined. The mentions left in texts add up over releases, by the union bound. Messages of readings
-count as decoded, with class and known columns, since two maps for one reading may reveal these. If
-decoded messages then contain a column of the register, it counts as stated. Other tables and items
-count only if each release showed the same of them. No figure bounds anything else.
+The adversary joins every row of every release, and has every text. All split points of the first
+table are joined. The mentions remaining in texts add up over releases, by the union bound. Messages
+of signals count as decoded, with class and known columns, since two maps for one reading may reveal
+these. If decoded messages then contain a column of the register, it counts as stated. Other tables
+and items count only if each release showed the same facts of them. No figure bounds the risk
+otherwise.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ KIND, SIGNALS = "study", "signals"
 
 @dataclass(frozen=True)
 class OtherPart(BriefRepr):
-    """The ledger entry's data on another part of rows: keyed hashes alone."""
+    """The ledger entry's data on another part of rows, as keyed hashes only."""
 
     kind: str
     columns: tuple[str, ...]
@@ -62,12 +63,13 @@ class OtherPart(BriefRepr):
 
 @dataclass(frozen=True, eq=False)
 class StudyEntering(BriefRepr):
-    """A release of a study on its way into a ledger.
+    """A release of a study that is to be entered in a ledger.
 
-    source : of the first table. residue : the mentions left in its texts and decoded messages.
+    source : the source of the first table. residue : the mentions remaining in texts and decoded
+        messages.
     others : the two manifests of each other part of rows.
     subjects : a source of each part, with its people.
-    days : the scope in which dates move. archive : the place of earlier releases.
+    days : the range in which dates move. archive : the place of earlier releases.
     """
 
     shows = ()
@@ -83,7 +85,7 @@ class StudyEntering(BriefRepr):
     join: bool
 
     def judge(self, ledger: Ledger, keys: LedgerKeys) -> ReleaseJudgement:
-        """Judge the release with all that is out.
+        """Evaluate the release together with all earlier releases.
 
         The three figures are of the table and the texts together. `k` is that of the rows.
         """
@@ -124,7 +126,7 @@ class StudyEntering(BriefRepr):
     def _explain_no_bound(
         self, ledger: Ledger, keys: LedgerKeys, others: Sequence[Mapping[str, Any]]
     ) -> str:
-        """Return the reason why no figure bounds the releases' joint risk, if there is one."""
+        """Return the reason if no figure bounds the releases' joint risk, else an empty string."""
         shown = _linking(others)
         for line in ledger.released_lines:
             disclosed = line.content["disclosed"]
@@ -178,14 +180,14 @@ class StudyEntering(BriefRepr):
 
 
 def _linking(others: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the parts by which people are linked: all but readings, which count as decoded."""
+    """Return the parts that link people: all except signals, which count as decoded."""
     return [one for one in others if one["kind"] != SIGNALS]
 
 
 def joined_matches(
     content: TablesContent, shown: Sequence[ShownRelease], residue: TextResidue, before: TextLeaks
 ) -> float:
-    """Return the expected matches where every row of several releases is joined, with all texts."""
+    """Return the expected matches if the rows of several releases are joined, with all texts."""
     space = content.space
     group, visible = JoinedReleases(space, shown).groups
     judged = JointRisk(space, group, visible)
@@ -196,16 +198,16 @@ def joined_matches(
     now = judged.matches(columns, np.minimum(1.0, residue.named + before.name), own)
     here = np.bincount(own.at, own.weights, len(group))
     rest = np.maximum(space.counts.sample * visible - here, 0.0)
-    if own.beside is not None:  # of people who are in an earlier release alone it is not known
+    if own.beside is not None:  # the facts of people in earlier releases only are unknown
         return now + float(rest.sum())
     everybody = MatchRecords(np.arange(len(group)), rest)
     return now + judged.matches(before.columns, before.name, everybody)
 
 
 def as_tables(ledger: Ledger, names: SpaceNames) -> Ledger:
-    """Return a ledger with each study's entry as that of its table of these quasi-identifiers.
+    """Return a ledger in which each study's entry is that of its table of these quasi-identifiers.
 
-    A study without such a table stays unchanged: a release of another kind.
+    A study without such a table is unchanged, as a release of another kind.
     """
     columns = {names.column(one.column) for one in names.space.domains}
     lines = tuple(_as_table(line, columns) for line in ledger.chain.lines)
@@ -223,7 +225,7 @@ def _as_table(line: LedgerLine, columns: set[str]) -> LedgerLine:
 
 
 def leaks_of(ledger: Ledger, names: SpaceNames) -> TextLeaks:
-    """Add up the mentions left in the texts of earlier releases, by the union bound."""
+    """Add up the mentions remaining in the texts of earlier releases, by the union bound."""
     columns, name = dict.fromkeys((d.column for d in names.space.domains), 0.0), 0.0
     for line in ledger.released_lines:
         if line.content["kind"] == KIND:
