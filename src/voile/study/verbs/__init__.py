@@ -1,1 +1,1 @@
-"""The verbs of a study, a file each, and their shared files."""
+"""The verbs of a study, one file each, and their shared files."""

@@ -1,7 +1,8 @@
 """`voile study accept`: prove by reading that few identifiers remain in the texts of a release.
 
-Readers read a copy of each part of texts, by the acceptance of documents. Once a reading ends, the
-release appears again with the mended texts: exported, measured and sealed as apply does.
+Readers read a copy of each part of texts, with the acceptance sampling of documents. When it ends,
+the release is published again with the corrected texts: exported, measured and sealed as by
+`apply`.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ def accept(
     options: ReadingOptions,
     reporter: VerbReporter,
 ) -> EndedVerb:
-    """Go on with the reading of each part of texts as far as answers are at hand.
+    """Continue the reading of each part of texts with the available answers.
 
-    name : of one part [all, one after the other].
+    name : the part to read [all, one after the other].
 
     Raises
     ------
-    RequestError : there is no such part, several have answers in one file, or the release is
-        of another plan or source.
+    RequestError : there is no such part, or a file has answers for several parts. Or the release
+        was made from another plan or source.
     TamperedError : the release or a copy does not match its seal.
     """
     names = _list_parts(plan, name, options)
@@ -76,7 +77,7 @@ def accept(
 
 
 def _list_parts(plan: StudyPlan, name: str | None, options: ReadingOptions) -> Sequence[str]:
-    """Return the parts that are read: the named one, or all."""
+    """Return the parts to read: the given one, or all."""
     listed = ", ".join(plan.texts) or "the plan has none"
     if name is not None and name not in plan.texts:
         raise RequestError(
@@ -100,7 +101,7 @@ def _accept_part(
     reporter: VerbReporter,
     room: Path,
 ) -> EndedVerb:
-    """Read one part, and put what its readers removed into the release once the reading ends."""
+    """Read one part, and apply the readers' removals to the release when the reading ends."""
     release = StudyRelease.open(plan.release)
     check_sealed(release, plan.secret)
     check_applied(plan, release)
@@ -126,7 +127,7 @@ def _accept_part(
 
 @dataclass(frozen=True)
 class _PartReading:
-    """The reading of one part of a release, and where its copy lies."""
+    """The reading of one part of a release, with the path of its copy."""
 
     plan: StudyPlan
     kit: StoredKit
@@ -136,14 +137,14 @@ class _PartReading:
 
     @property
     def place(self) -> Path:
-        """Return where the copy lies that people read."""
+        """The path of the copy that people read."""
         file = self.plan.file(self.name)
         is_text = self.plan.texts[self.name].of is None
         return self.room / self.name / (file if is_text else f"{self.name}.parquet")
 
     @contextmanager
     def writing(self) -> Iterator[StudyWriting]:
-        """Give the release as if it were written now, and a scratch folder that goes afterwards."""
+        """Yield the release in a form for writing. Its scratch folder is removed afterwards."""
         scratch = self.room / self.name / SCRATCH
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(mode=0o700)
@@ -160,13 +161,13 @@ class _PartReading:
         return writing
 
     def open_source(self, writing: StudyWriting) -> Source:
-        """Open the texts that the part was made of."""
+        """Open the source texts of the part."""
         if self.plan.texts[self.name].of is not None:
             return writing.gather(self.name)
         return self.plan.open_part(self.name)
 
     def fold(self, copy: StoredRelease, reporter: VerbReporter) -> None:
-        """Let the release appear again with the texts of a copy, and keep what readers proved."""
+        """Publish the release again with the texts of a copy, and store the readers' proofs."""
         public, hidden = _part_manifests(copy)
         if hidden != _part_manifests(self.release.part(self.name))[1]:
             evidence_is_there = (self.release.folder / EVIDENCE).exists()
@@ -204,7 +205,7 @@ class _PartReading:
             publish(staging, writing, self.kit, override=None, force=True)
 
     def _keep_proofs(self, copy: StoredRelease, writing: StudyWriting) -> None:
-        """Write what people read for again, for the parts in the file that changed."""
+        """Write the evidence of readers again, for the parts in the changed file."""
         secret = self.plan.secret
         for name in self.plan.texts:
             if self.plan.file(name) == self.plan.file(self.name):
@@ -217,7 +218,7 @@ class _PartReading:
 
 
 def _part_manifests(release: StoredRelease) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the two manifests of a part without what depends on its file."""
+    """Return the two manifests of a part, without entries that depend on its file."""
     public, hidden = (
         {name: x for name, x in (one or {}).items() if name not in OF_FILE}
         for one in (release.public, release.private)
@@ -226,7 +227,7 @@ def _part_manifests(release: StoredRelease) -> tuple[dict[str, Any], dict[str, A
 
 
 def _copy_private(folder: Path, place: Path, *, with_evidence: bool) -> None:
-    """Copy the private folder of a part; evidence is of a file's bytes, and stays with these."""
+    """Copy the private folder of a part. Evidence is copied only if the file is unchanged."""
     place.mkdir(mode=0o700)
     skipped = {PRIVATE_MANIFEST, SEAL} if with_evidence else OF_COPY
     for one in folder.iterdir():

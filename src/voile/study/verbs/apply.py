@@ -1,6 +1,6 @@
-"""The study's second verb: apply writes every part, or none, into one folder with one manifest.
+"""The study's verb `apply` writes every part, or none, into one folder with one manifest.
 
-A ledger judges the written release, with all parts as one entry.
+A ledger evaluates the written release, with all parts as one entry.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from voile.tables.verbs.following import ReleaseArchive
 def apply(
     plan: StudyPlan, kit: StoredKit, *, override: str | None, force: bool, progress: ProgressHook
 ) -> StudyRelease:
-    """Write the release of a study: all parts appear together, or none does.
+    """Write the release of a study: all parts together, or none.
 
-    Under a ledger it is judged, as one entry for all parts, with all earlier releases. The ledger
-    records the release before it appears, and after.
-
-    Memory follows the batch, and about 5 KB for each person: pseudonym, intervals, dates, facts.
+    With a ledger, the release is evaluated with all earlier releases, as one entry for all parts.
+    The ledger records the release before it is published, and again after it. Memory grows with the
+    batch, plus about 5 KB for each person: pseudonym, intervals, dates, facts.
 
     Raises
     ------
-    RequestError : a part cannot be opened, or nobody of a part has a released row.
-    InfeasibleError : a part breaks its kit's constraints, or the release the ledger's promise.
+    RequestError : a part cannot be opened, or no person of a part has a released row.
+    InfeasibleError : a part breaks its kit's constraints, or the release exceeds the ledger's risk
+        budget.
     """
-    _ = plan.secret  # of which nothing is made before it is there
+    _ = plan.secret  # raises an error first if it is missing
     kits = unpack(kit)
     chosen = chosen_in(kit, kits)
     out = plan.release
@@ -66,9 +66,11 @@ def apply(
 def publish(
     staging: Staging, writing: StudyWriting, kit: StoredKit, *, override: str | None, force: bool
 ) -> None:
-    """Measure the written release, write manifests and seal, and let the release appear.
+    """Measure the written release, write manifests and seal, and publish the release.
 
-    Raises InfeasibleError: it breaks the promise of the plan, or that of the ledger.
+    Raises
+    ------
+    InfeasibleError : it breaks the plan's requirements or the ledger's risk budget.
     """
     plan, shown, private = writing.plan, writing.release, writing.private
     measuring = StudyMeasuring(writing)
@@ -91,14 +93,17 @@ def publish(
 
 
 def _release_sha256(release: Path) -> str:
-    """Hash the names and the hashes of a release's files."""
+    """Return a hash of the names and hashes of a release's files."""
     files = sorted(path for path in release.rglob("*") if path.is_file())
     lines = (f"{path.relative_to(release)}\0{file_sha256(path)}\n" for path in files)
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def _seal(release: Path, private: Path, plan: StudyPlan) -> FileSeal:
-    """Seal every file of the release and of the private folder, under the study's secret."""
+    """Return a seal of every file of the release and the private folder.
+
+    The seal is made under the study's secret.
+    """
     files = {
         str(path.relative_to(folder.parent)): file_sha256(path)
         for folder in (release, private)
@@ -112,11 +117,13 @@ def _seal(release: Path, private: Path, plan: StudyPlan) -> FileSeal:
 def entering(
     measured: StudyMeasuring, kit: StoredKit, override: str | None
 ) -> Iterator[LedgerEntry | None]:
-    """Hold the plan's ledger while a release is judged by it and published; None without one.
+    """Lock the plan's ledger while it evaluates a release and the release is published.
+
+    Yield the ledger entry, or None without a ledger.
 
     Raises
     ------
-    InfeasibleError : the promise about all releases together would be broken.
+    InfeasibleError : all releases together would exceed the risk budget.
     """
     plan, writing = measured.plan, measured.writing
     if plan.ledger is None:
@@ -145,7 +152,7 @@ def entering(
 
 
 def _list_decoded(measured: StudyMeasuring) -> list[str]:
-    """Return the quasi-identifiers of the table in decoded messages: readings and classes."""
+    """Return the table's quasi-identifiers in decoded messages: readings and classes."""
     plan, kits = measured.plan, measured.writing.kits
     signals = [name for name, part in plan.rows.items() if part.kind == SIGNALS]
     said = {column for name in signals for column in decoded_columns(kits[name])}

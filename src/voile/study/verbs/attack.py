@@ -1,11 +1,11 @@
 """The joint attack: an adversary with a register links each person by all released parts at once.
 
-The adversary has a register of named people with the table's quasi-identifiers, the release and
-its manifest. Rows and texts of one pseudonym are one person's. The adversary keeps the entries of
-the register that agree with every row. The entry must also agree with the texts: an age in
-digits or in words, the sex by a pronoun. A value outside every row's interval is another person's,
-and is not used. If there are several ages, each may be the person's. Success, for one person: one
-of the people with a remaining entry, drawn at random, is the person.
+The adversary has a register of named people with the table's quasi-identifiers, the release and its
+manifest. Rows and texts of one pseudonym belong to one person. The adversary keeps the entries of
+the register that agree with every row. An entry must also agree with the texts: an age in any form,
+or the sex by a pronoun. A value outside every row's interval belongs to another person and is not
+used. If there are several ages, each may be the person's. Success, for one person: one of the
+people with a remaining entry, drawn at random, is the person.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from voile.tables.recoding.codebook import ReleaseCodebook
 
 Mask = NDArray[np.bool_]
 Said = tuple[str, tuple[str, ...]]
-"""A column, and the cells that a text leaves of it."""
+"""A column, and its cells that a text leaves possible."""
 
 
 @dataclass(frozen=True)
 class LinkedParts(BriefRepr):
-    """The attack's success with each part alone, and with all: expected matches among people.
+    """The attack's success with each part alone, and with all parts: expected matches among people.
 
-    people : the people with released rows. alone : those with one entry left by all parts
-    together, the right one.
+    people : number of people with released rows. alone : number of people for whom all parts
+        together leave one entry, the right one.
     """
 
     people: int
@@ -68,12 +68,13 @@ class _AgreeChances(NamedTuple):
 class AttackedStudy(BriefRepr):
     """The results of attacks on all parts.
 
-    known : by a part's facts of a person. dates : by true dates.
-    linked : with a register, if there is one. rejoined : of parts without common pseudonyms.
-    guesses : of a classifier from the texts.
-    informed : the results in `known` of adversaries who know some facts next to the table's
-    columns. The gate counted `known` and `informed` in the written release.
-    of_parts : the findings of attacks on each part by itself, or why one was not made.
+    known : attacks with a part's facts of a person. dates : attacks with true dates.
+    linked : the attack with a register, if there is one. rejoined : attacks on parts without common
+        pseudonyms.
+    guesses : those of a classifier from the texts.
+    informed : the results in `known` of adversaries who know some facts in addition to the table's
+        columns. The gate counted `known` and `informed` in the written release.
+    of_parts : the findings of attacks on each part by itself, or the reason for no attack.
     """
 
     known: tuple[GateFinding, ...]
@@ -102,10 +103,12 @@ class AttackedStudy(BriefRepr):
 def attack(plan: StudyPlan, release: StudyRelease, register: Source | None) -> AttackedStudy:
     """Attack all parts of a release together.
 
-    register : with the column of subjects, which scores the attack.
+    register : named people, with the column of subjects, which scores the attack.
 
-    Raises RequestError: the release has no private folder, other parts than the plan, or other
-    sources; with a register, its parts have no common pseudonym.
+    Raises
+    ------
+    RequestError : the release has no private folder, other parts than the plan, or other sources.
+        With a register: its parts have no common pseudonym.
     """
     if release.private is None:
         raise RequestError(
@@ -129,7 +132,7 @@ def attack(plan: StudyPlan, release: StudyRelease, register: Source | None) -> A
 
 
 def _rejoin_parts(plan: StudyPlan, release: StudyRelease) -> tuple[RejoinedRows, ...]:
-    """Link the rows of the table to those of parts in files of their own without pseudonyms."""
+    """Link the rows of the table to those of separate parts without pseudonyms."""
     table = plan.table[0]
     names = [x for x in plan.files if x != table and not plan.is_joined(x)]
     own = {name: (release.part(name), plan.open_part(name)) for name in (table, *names)}
@@ -139,9 +142,11 @@ def _rejoin_parts(plan: StudyPlan, release: StudyRelease) -> tuple[RejoinedRows,
 def link(plan: StudyPlan, release: StudyRelease, register: Source) -> LinkedParts:
     """Link the people of a release to a register, by its table, its texts, and all together.
 
-    register : with the column of subjects, which scores the attack.
+    register : named people, with the column of subjects, which scores the attack.
 
-    Raises RequestError: the release has no private folder, or its parts no common pseudonym.
+    Raises
+    ------
+    RequestError : the parts of the release have no common pseudonym.
     """
     if not release.public["join"]:
         raise RequestError(
@@ -183,7 +188,7 @@ class _StudyAdversary:
         self._exact: dict[Said, Mask] = {}
 
     def people(self, truth: Source) -> dict[str, tuple[str, NDArray[np.int32]]]:
-        """Return, by pseudonym, who each person is, and the intervals of the person's rows."""
+        """Return, by pseudonym, the true person and the intervals of its rows."""
         numbers = source_rows(self._table.folder)
         whose = truth.read([self._subject]).column(0).combine_chunks().take(numbers).to_pylist()
         rows = self._table.rows().read([self._subject, *self._book.released_columns])
@@ -196,7 +201,7 @@ class _StudyAdversary:
         return {name: (who, np.unique(rows, axis=0)) for name, (who, rows) in own.items()}
 
     def texts(self) -> Mapping[str, Sequence[Said]]:
-        """Return, by pseudonym, the columns and cells that the person's texts say."""
+        """Return, by pseudonym, the columns and cells that the person's texts state."""
         found: dict[str, Counter[Said]] = defaultdict(Counter)
         for part in self._release.public["parts"].values():
             texts = [c["column"] for c in part["columns"] if c["role"] == "text"]
@@ -225,7 +230,7 @@ class _StudyAdversary:
         said: Sequence[Said],
         beside: Mask,
     ) -> _AgreeChances:
-        """Return the chance to draw one person from the remaining entries, by each way.
+        """Return the probabilities of drawing one person from the remaining entries, by each way.
 
         beside : the entries that agree with the person's rows in other tables.
         """
@@ -236,9 +241,10 @@ class _StudyAdversary:
         return _AgreeChances(*(self._chance(left, person) for left in (by_rows, by_text, both)))
 
     def _narrow_entries(self, left: Mask, said: Sequence[Said]) -> Mask:
-        """Return which of some entries agree with all that texts say of each column.
+        """Return the entries that agree with all statements of texts about each column.
 
-        Where none does, as with the ages of several years, those that agree with any of it.
+        If there are none, as with ages from several years, return the entries that agree with any
+        statement.
         """
         for column in dict.fromkeys(column for column, _ in said):
             own = [self._says_so(one) for one in said if one[0] == column]
@@ -247,9 +253,9 @@ class _StudyAdversary:
         return left
 
     def _chance(self, left: Mask, person: str) -> float:
-        """Return the chance that one drawn of the people with an entry that is left is the person.
+        """Return the probability that a person drawn from the remaining entries is the right one.
 
-        An entry that the register has twice counts once.
+        Several entries of one person in the register count once.
         """
         number = self._number.get(person)
         entries = np.bincount(self._whose[left], minlength=len(self._number))
@@ -261,14 +267,14 @@ class _StudyAdversary:
         return np.ones(len(self._whose), np.bool_)
 
     def agreeing(self, rows: NDArray[np.int32]) -> Mask:
-        """Return the entries that agree with every row."""
+        """Return a mask of the entries that agree with every row."""
         return np.asarray(np.logical_and.reduce([self._agrees(row) for row in rows]))
 
     def _agrees(self, row: NDArray[np.int32]) -> Mask:
         return np.asarray(((self._codes == row) | (self._codes < 0)).all(axis=1))
 
     def _says_so(self, said: Said) -> Mask:
-        """Return the entries that have one of a column's cells."""
+        """Return a mask of the entries with one of a column's cells."""
         if said not in self._exact:
             column, cells = said
             self._exact[said] = np.array([one in cells for one in self._cells[column]])

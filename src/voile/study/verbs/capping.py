@@ -1,4 +1,4 @@
-"""Parts with fewer rows of each person, so that the number of rows singles out fewer people."""
+"""Parts with fewer rows per person, so that the number of rows singles out fewer people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from voile.study.risk.remedies import Limit, limit_rows
 
 
 def find_limits(plan: StudyPlan) -> dict[str, Limit]:
-    """Return how many rows of a person stay, of each part of which not all do."""
+    """Return the limits on the rows of a person, for each part with a limit."""
     return {
         name: limit_rows(part.most_rows, part.row_bins)
         for name, part in plan.rows.items()
@@ -28,9 +28,9 @@ def find_limits(plan: StudyPlan) -> dict[str, Limit]:
 def write_capped(
     source: Source, subject: str, limit: Limit, secret: Secret, folder: Path, name: str
 ) -> None:
-    """Write the rows of each person with the least keyed codes, in the source's order.
+    """Write the rows of each person with the smallest keyed codes, in the source's order.
 
-    Memory: a number for each person, and the codes of the rows that stay of people above the limit.
+    Memory: a number for each person, and the codes of kept rows of people above the limit.
     """
     rows = _count_rows(source, subject)
 

@@ -1,4 +1,4 @@
-"""The checks of a plan that need only counts: `fit` and `study check` run them before training."""
+"""The checks of a plan that need only counts. `fit` and `study check` run them before training."""
 
 from __future__ import annotations
 
@@ -38,14 +38,15 @@ class FitInputs:
 def check(plan: StudyPlan) -> FitInputs:
     """Run every check of `fit` that needs no training: people, roles, counts, texts.
 
-    Cost: a few passes over each source; no policy is searched and no kit is made.
+    Cost: a few passes over each source. No policy is searched and no kit is made.
 
     Raises
     ------
-    RequestError : a row names nobody, roles disagree, a column has one value, notes are empty.
-    InfeasibleError : k is more than the people allow.
+    RequestError : a row has no subject, roles disagree, a column has a single value, or notes are
+        empty.
+    InfeasibleError : k is larger than the people allow.
     """
-    _ = plan.secret  # which apply needs, and which may be missing
+    _ = plan.secret  # `apply` needs it, so fail early without it
     check_written_once(plan)
     sources = {name: plan.open_part(name) for name in plan.rows}
     extract = extract_of(plan, sources)
@@ -65,22 +66,25 @@ def check(plan: StudyPlan) -> FitInputs:
 
 
 def holds_events(plan: StudyPlan, name: str, roles: Roles) -> bool:
-    """Return whether a table has no quasi-identifier: the first one generalises its people."""
+    """Return whether a table other than the first has no quasi-identifier.
+
+    The first table generalises its people.
+    """
     is_table = plan.rows[name].kind == "tables" and name != plan.table[0]
     return is_table and not roles.of("quasi")
 
 
 def fit_options(plan: StudyPlan, name: str) -> Any:
-    """Return the options by which a part of rows is fitted."""
+    """Return the options for fitting a part of rows."""
     part = plan.rows[name]
     promised = plan.promise.constraints if name == plan.table[0] else {}
-    per_row = {"promise": "row"} if part.kind == "tables" else {}  # the study judges people
+    per_row = {"promise": "row"} if part.kind == "tables" else {}  # the study evaluates people
     model = find_module(part.kind).options.fit
     return plan.options(model, name, "fit", {**per_row, **part.fit, **promised})
 
 
 def on_another_day(plan: StudyPlan, error: PopulationGapError) -> RequestError:
-    """Return the error of a population; ages of an export may be counted on another day."""
+    """Return the error of a population, with the export's day of ages if there is an export."""
     if plan.export is None:
         return error
     last = carrier_of(plan).last_day()
@@ -106,7 +110,7 @@ def _check_rows(plan: StudyPlan, name: str, inputs: FitInputs) -> None:
 
 
 def _check_text(plan: StudyPlan, name: str) -> None:
-    """Refuse notes of which no kit can be made."""
+    """Refuse notes from which no kit can be made."""
     part = plan.texts[name]
     if part.kit is not None:
         StoredKit.load(plan.notes_kit(name), "documents")
@@ -120,7 +124,7 @@ def _check_text(plan: StudyPlan, name: str) -> None:
 
 
 def _check_quasi(plan: StudyPlan, roles: Mapping[str, Roles]) -> None:
-    """Refuse a column that two tables would generalise, or that another part releases as it is."""
+    """Refuse a column that two tables would generalise, or that another part releases unchanged."""
     first: dict[str, str] = {}
     tables = {name: own for name, own in roles.items() if plan.rows[name].kind == "tables"}
     for name, own in tables.items():

@@ -1,4 +1,4 @@
-"""What apply refuses of a part, and of all parts together."""
+"""Checks by which `apply` refuses a part, or all parts together."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from voile.study.text.shown import PersonIntervals
 
 
 def check_written_once(plan: StudyPlan) -> None:
-    """Refuse rows of nobody, and a person whom one row writes with blanks around.
+    """Refuse rows without a subject, and subjects with surrounding blanks in some rows only.
 
-    The second would have a pseudonym and an offset of its own, and count as another person in k.
+    A subject with blanks would have its own pseudonym and offset, and count as another person in k.
     """
     written: dict[str, str] = {}
     for name, part in plan.parts.items():
@@ -60,7 +60,7 @@ def check_written_once(plan: StudyPlan) -> None:
 
 
 def check_applied(plan: StudyPlan, release: StudyRelease) -> None:
-    """Refuse a release that was made of other parts than the plan has, or of other sources."""
+    """Refuse a release that was made from other parts or other sources than the plan's."""
     if plan.parts.keys() != release.public["parts"].keys():
         raise RequestError(
             "the release has other parts than the plan",
@@ -75,13 +75,13 @@ def check_applied(plan: StudyPlan, release: StudyRelease) -> None:
 
 
 def read_people(plan: StudyPlan, name: str) -> set[str]:
-    """Return the people of a part, as they are written."""
+    """Return the people of a part, as written in it."""
     whose = plan.open_part(name).read([plan.study.subject]).column(0).unique().drop_null()
     return {str(one) for one in whose.to_pylist()}
 
 
 def check_overlap(plan: StudyPlan, name: str, everybody: Collection[str]) -> None:
-    """Refuse a part without anybody of these people, by the values of the table."""
+    """Refuse a part that shares no person with the table."""
     if read_people(plan, name).isdisjoint(everybody):
         raise RequestError(
             "nobody in it has a row of the table",
@@ -91,7 +91,7 @@ def check_overlap(plan: StudyPlan, name: str, everybody: Collection[str]) -> Non
 
 
 def check_people(plan: StudyPlan, name: str, shown: PersonIntervals) -> None:
-    """Refuse a part of which nobody has a released row of the table."""
+    """Refuse a part in which no person has a released row of the table."""
     if not any(map(shown.has, read_people(plan, name))):
         raise RequestError(
             "nobody in it has a released row of the table",
@@ -101,7 +101,7 @@ def check_people(plan: StudyPlan, name: str, shown: PersonIntervals) -> None:
 
 
 def check_met(plan: StudyPlan, name: str, counts: Mapping[str, Any]) -> None:
-    """Refuse texts that are all set aside: their subjects are written in another way."""
+    """Refuse texts that are all rejected, since their subjects are written differently."""
     if counts["set_aside"] and not counts["released"]:
         raise RequestError(
             "no text is of a person with a released row",
@@ -111,7 +111,7 @@ def check_met(plan: StudyPlan, name: str, counts: Mapping[str, Any]) -> None:
 
 
 def check_kept(name: str, source: Source, kept: Sequence[str], shown: PersonIntervals) -> None:
-    """Refuse columns of texts' rows that would reveal values hidden by the table's policy."""
+    """Refuse columns in the rows of texts that would reveal values hidden by the table's policy."""
     quasi = {column.column for column in shown.codebook.columns}
     days = day_columns(source, kept)
     for column in kept:
@@ -127,7 +127,7 @@ def check_kept(name: str, source: Source, kept: Sequence[str], shown: PersonInte
 
 
 def check_surrogates(plan: StudyPlan, name: str, kit: StoredKit, extract: Extract) -> None:
-    """Refuse surrogate dates of types that no mention shifts, where dates move otherwise."""
+    """Refuse surrogate dates that would move by another offset than the columns."""
     labels = [x for x in kit.facts["labels"] if kind_of(x) == "date"]
     loose = [x for x in labels if x not in plan.mentions]
     if loose and not plan.date_rule(*extract).is_plain:
@@ -140,7 +140,7 @@ def check_surrogates(plan: StudyPlan, name: str, kit: StoredKit, extract: Extrac
 
 @contextmanager
 def offer_plan_options(plan: StudyPlan, name: str) -> Iterator[None]:
-    """Offer the options of a plan if the joined rows of a part single people out."""
+    """Add the options of a plan to the error if the joined rows of a part single people out."""
     try:
         yield
     except JoinedRowsError as error:
@@ -156,9 +156,12 @@ def offer_plan_options(plan: StudyPlan, name: str) -> Iterator[None]:
 def check_alone(
     plan: StudyPlan, known: Sequence[GateFinding], remedies: Sequence[PlanRemedy]
 ) -> None:
-    """Refuse a release of which all facts single out more people than the promise allows.
+    """Refuse a release if all facts single out more people than the plan allows.
 
-    Raises InfeasibleError: it names the remedies, and how many people each would help.
+    Raises
+    ------
+    InfeasibleError : the message lists the remedies, with the number of people whom each would
+        help.
     """
     limit = plan.promise.alone
     counts = [(one.alone, one.people) for one in known_facts(known) if one.facts is None]
@@ -178,10 +181,10 @@ def check_alone(
 def check_promise(
     plan: StudyPlan, figures: Mapping[str, float], guessed: Sequence[str], stated: Sequence[str]
 ) -> None:
-    """Refuse a joint risk above the promise: texts reveal values that the fit assumed unsaid, or
-    other parts show more than when they were fitted.
+    """Refuse a joint risk above the plan's limit.
 
-    stated : the columns whose values the released texts state.
+    Texts may reveal values that the fit assumed hidden, or other parts may show more than when they
+    were fitted. `stated` lists the columns with values that the released texts state.
     """
     limit = plan.promise.ways.get(JOINT)
     if limit is None or not figures["subjects"]:

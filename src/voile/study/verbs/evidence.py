@@ -1,4 +1,4 @@
-"""The findings of attacks on a study, stored for a determination: joint, and of each part.
+"""The findings of attacks on a study, stored for a determination: joint, and for each part.
 
 The evidence of a part is in the part's private folder, that of the joint attack in the study's.
 Each is sealed as in a release of the part's kind.
@@ -46,12 +46,12 @@ KNOWN_STORY = (
 
 
 class StudyEvidence(tuple[Evidence, ...]):
-    """The joint attack's evidence, with the evidence of each part by its name."""
+    """The evidence of the joint attack, with the evidence of each part by its name."""
 
     of_part: Mapping[str, Sequence[Evidence]]
 
     def __new__(cls, joint: Sequence[Evidence], of_part: Mapping[str, Sequence[Evidence]]) -> Self:
-        """Keep both."""
+        """Store both."""
         found = super().__new__(cls, joint)
         found.of_part = dict(of_part)
         return found
@@ -67,7 +67,7 @@ def evidence_of(linked: LinkedParts) -> Evidence:
 
 
 def known_evidence(known: Sequence[GateFinding]) -> Evidence:
-    """Return the attack by known facts as evidence: the people alone by each kind of knowledge."""
+    """Count the people who are unique given each kind of known facts, as evidence."""
     findings = tuple(
         Finding(
             ALONE,
@@ -86,7 +86,7 @@ def keep_found(
 ) -> None:
     """Write the attacks on all parts into the study's private folder.
 
-    An earlier attack with a register stays if this one had none.
+    An earlier attack with a register is kept if this one had none.
     """
     whole = release.whole
     joint = [one for one in find_evidence(whole, secret) if one.attack == JOINT_ATTACK]
@@ -108,7 +108,7 @@ def settle_evidence(release: Path) -> None:
 def attack_parts(
     plan: StudyPlan, release: StudyRelease, register: Source | None, progress: ProgressHook
 ) -> dict[str, tuple[Evidence, ...] | str]:
-    """Attack each part as its kind is attacked; return findings, or the reason for no attack.
+    """Attack each part with the attacks of its kind. Return findings, or the reason for no attack.
 
     register : the register of the adversary on the first table.
     """
@@ -144,9 +144,11 @@ def _attack_part(
 
 
 def read_evidence(release: StudyRelease, secret: Secret | None) -> StudyEvidence:
-    """Read what attacks on a release found, as far as they were made.
+    """Read the stored findings of attacks on a release.
 
-    Raises TamperedError: a file is not as it was sealed.
+    Raises
+    ------
+    TamperedError : a file does not match its seal.
     """
     if not release.folder.is_dir():
         return StudyEvidence((), {})

@@ -1,4 +1,4 @@
-"""The export of a plan: opened as tables before a verb, written back after the parts."""
+"""The export of a plan: opened as tables before a verb, and written back after the parts."""
 
 from __future__ import annotations
 
@@ -57,23 +57,25 @@ OTHER_NAME = "content with a name of its own"
 
 
 def carrier_of(plan: StudyPlan) -> ExportCarrier:
-    """Return what opens and writes the export of a plan.
+    """Return the carrier that opens and writes the export of a plan.
 
-    Raises RequestError: no export is there.
+    Raises
+    ------
+    RequestError : there is no export.
     """
     assert plan.export is not None
     return open_export(place_export(plan), plan.source(plan.export.source))
 
 
 def place_export(plan: StudyPlan) -> ExportTable:
-    """Return the export of a plan, with its folder of rules placed relative to the plan."""
+    """Return the export of a plan, with its folder of rules resolved relative to the plan."""
     assert plan.export is not None
     rules = plan.export.rules
     return plan.export.model_copy(update={"rules": rules and plan.place(rules)})
 
 
 def open_export(export: ExportTable, place: str) -> ExportCarrier:
-    """Open an export that lies at a place."""
+    """Return the carrier of an export at a path or address."""
     if "::" not in place and not Path(place).is_dir():
         raise RequestError(
             "there is no folder", where=place, instead="name the folder of the export"
@@ -92,7 +94,7 @@ def open_export(export: ExportTable, place: str) -> ExportCarrier:
 
 
 def options_of_export(export: ExportTable) -> ExportOptions:
-    """Return what remedies of an export add to; people and notes stay as they are."""
+    """Return the options that remedies of an export extend. People and notes are never limited."""
     kept = {"person", "location", "note", PATIENT}
     if export.form == "fhir":
         kept |= {kind for kind, rule in read_rules_with(export.rules).items() if rule.notes}
@@ -103,8 +105,8 @@ def options_of_export(export: ExportTable) -> ExportOptions:
 def unpack_export(plan: StudyPlan) -> Iterator[StudyPlan]:
     """Open the export of a plan as tables, and parts with fewer rows of each person.
 
-    They are in a folder of mode 0700 that the block removes at its end. The next run removes the
-    files of a killed run when it begins.
+    They are in a folder of mode 0700, which is removed at the end of the block. The next run first
+    removes the files of a killed run.
     """
     capped = find_limits(plan)
     if plan.export is None and not capped:
@@ -142,7 +144,7 @@ def unpack_export(plan: StudyPlan) -> Iterator[StudyPlan]:
 
 
 def known_in(carrier: ExportCarrier) -> dict[str, list[dict[str, str]]]:
-    """Return the rows that an export has of its people and staff, by the table that holds them."""
+    """Return the rows of an export about its people and staff, by table."""
     people = [{SUBJECT: whose, **row} for whose, row in carrier.list_known()]
     found = {KNOWN: people, STAFF: [dict(row) for row in carrier.staff()]}
     return {name: rows for name, rows in found.items() if rows}
@@ -157,7 +159,7 @@ def write_known(carrier: ExportCarrier, folder: Path) -> None:
 
 
 def _write_zip_codes(folder: Path) -> None:
-    """Write the list of words that are the people's ZIP codes, each of which means itself."""
+    """Write the list of words with the people's ZIP codes, each with itself as its meaning."""
     codes = pq.read_table(folder / f"{PEOPLE}.parquet", columns=["zip"])["zip"].unique().drop_null()
     pq.write_table(pa.table({WORDS: codes, "zip": codes}), folder / f"{ZIPS}.parquet")
 
@@ -171,11 +173,11 @@ def pack(
     release: Path,
     scratch: Path,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Write the released data in the export's form; return its entries for the two manifests.
+    """Write the released data in the export's form. Return its entries for the two manifests.
 
-    notes : the written texts, the private folder that numbers them, their column.
-    extract : a moved day stays within these days if the plan leaves out others. made_up :
-    the names of people in the release.
+    notes : the written texts, the private folder with their numbers, and their column.
+    extract : moved days stay within these days if the plan leaves out others.
+    made_up : returns the names of people in the release.
     """
     assert plan.export is not None
     folder, own = release / EXPORT, scratch / EXPORT
@@ -205,18 +207,19 @@ def pack(
 
 
 def _list_public(uncovered: Sequence[UncoveredContent]) -> list[dict[str, str]]:
-    """Return the unreleased content and the reasons, for the public.
+    """Return the unreleased content and the reasons, for the public manifest.
 
-    A count may be of few people, and a name that is of no standard may be a person's.
+    A count may be of few people, and a nonstandard name may belong to a person.
     """
     found = [(one.name if one.is_standard else OTHER_NAME, one.why) for one in uncovered]
     return [{"name": name, "why": why} for name, why in dict.fromkeys(found)]
 
 
 def mover(plan: StudyPlan, extract: Extract = (None, None)) -> Any:
-    """Return what moves a person's day as the days of all parts move; None of one to leave out.
+    """Return a function that moves a person's day like the days of all parts, or returns None.
 
-    A day before the first visit is of an illness or a birth that was before: it may stay there.
+    A day before the first visit belongs to an earlier illness or a birth, so it may stay before the
+    extract.
     """
     secret, rule = plan.secret, plan.date_rule(*extract)
     offset_of = cache(lambda one: rule.offset(secret, one))
@@ -235,7 +238,7 @@ def mover(plan: StudyPlan, extract: Extract = (None, None)) -> Any:
 
 
 def _intervals(shown: PersonIntervals) -> Any:
-    """Return what gives the intervals of a person's one row."""
+    """Return a function that returns the intervals of a person's row."""
 
     @cache
     def of(subject: str) -> Intervals | None:
@@ -251,7 +254,7 @@ def _intervals(shown: PersonIntervals) -> Any:
 
 
 def _in_order(texts: Source, private: Path, column: str, scratch: Path) -> Iterator[str | None]:
-    """Yield the released text of each note of the export, None where there is none, without end."""
+    """Yield the released text of each note of the export, or None, without end."""
     mixed, ordered = scratch / "mixed.parquet", scratch / "ordered.parquet"
     numbers = source_rows(private)
     schema = pa.schema([(ROW, pa.int64()), (NOTE, pa.string())])
@@ -277,7 +280,7 @@ def _in_order(texts: Source, private: Path, column: str, scratch: Path) -> Itera
 
 @contextmanager
 def sending(plan: StudyPlan, release: Path, *, force: bool) -> Iterator[Any]:
-    """Send released tables to PostgreSQL in one transaction, and give what commits it, if any."""
+    """Send released tables to PostgreSQL in one transaction, and yield its commit, if any."""
     to = None if plan.export is None else plan.export.to
     with ExitStack() as stack:
         if to is None or "::" not in to:
@@ -289,7 +292,7 @@ def sending(plan: StudyPlan, release: Path, *, force: bool) -> Iterator[Any]:
 
 
 def check_files(release: Path, public: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
-    """Yield each file of a released export, and whether it is the one that the manifest names."""
+    """Yield each file of a released export, and whether it matches the manifest."""
     for name, one in public.get("export", {}).get("files", {}).items():
         path = release / EXPORT / name
         yield name, path.is_file() and file_sha256(path) == one["sha256"]

@@ -1,4 +1,4 @@
-"""The facts in the files of a written export: events that an acquaintance may know, and days."""
+"""The facts in the files of a written export: days, and events that an acquaintance may know."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PERSON = "person"
 
 @dataclass(frozen=True)
 class ExportedFacts(BriefRepr):
-    """The facts in the files of a written export: days, and the events of each kind, a row each."""
+    """The facts in the files of a written export: days, and events by kind, one per row."""
 
     dates: pa.Table
     events: Mapping[str, ReleasedPart]
@@ -45,8 +45,8 @@ class ExportedFacts(BriefRepr):
     ) -> ExportedFacts:
         """Read a written export with its source.
 
-        whose : the person of each pseudonym. move : the moved day of a person. is_joined :
-        whether the other parts have these pseudonyms.
+        whose : the person of each pseudonym. move : returns the moved day of a person. is_joined :
+            whether the other parts have these pseudonyms.
         """
         days: dict[str, set[date]] = defaultdict(set)
         rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -78,7 +78,7 @@ def _as_part(rows: list[dict[str, Any]]) -> ReleasedPart:
 
 
 def read_exported(plan: StudyPlan, release: Path, extract: Extract) -> ExportedFacts | None:
-    """Read the facts of each person in a release's written export; None if there is none."""
+    """Read the facts of each person in a release's written export, or return None without one."""
     if plan.export is None:
         return None
     people = plan.open_part(plan.table[0]).read([plan.study.subject]).column(0).unique().to_pylist()

@@ -1,4 +1,4 @@
-"""The findings of a study's release, and the shares that its public manifest states of them."""
+"""The findings of a study's release, and the shares that its public manifest contains."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from voile.study.risk.remedies import PlanRemedy
 from voile.study.text.certify import MentionCertificate
 
 FACTS = {0: "no_fact", 1: "one_fact", 2: "two_facts", 3: "three_facts", None: "all_facts"}
-"""How many facts an adversary knows, as figures name it."""
+"""The names in figures for the number of facts that an adversary knows."""
 ALL_ALONE = f"{FACTS[None]}_alone"
 JOINT = StatedAdversary(
     "links every person to the population by the table, other rows and what texts still show",
@@ -42,7 +42,7 @@ JOINT_MAX = "joint_at_recall_max"
 
 
 def joint_counts(figures: Mapping[str, float]) -> Iterator[GateFinding]:
-    """Yield the expected matches of the table and of all parts; the holder alone reads counts."""
+    """Yield the expected matches of the table and of all parts, for the data holder only."""
     for name, value in figures.items():
         if name == "subjects":
             yield NOBODY.finds(name, value, "people")
@@ -51,7 +51,7 @@ def joint_counts(figures: Mapping[str, float]) -> Iterator[GateFinding]:
 
 
 def joint_risks(figures: Mapping[str, float]) -> Iterator[GateFinding]:
-    """Yield the risks of the public manifest: matches by subject, and the largest at recall."""
+    """Yield the risks for the public manifest: matches per subject, and the largest at recall."""
     subjects = figures["subjects"] or 1.0
     for name in MATCHED:
         yield JOINT.finds(f"{name}_mean_risk", figures[name] / subjects, "probability")
@@ -60,12 +60,15 @@ def joint_risks(figures: Mapping[str, float]) -> Iterator[GateFinding]:
 
 
 def known_risks(known: Sequence[GateFinding]) -> Iterator[GateFinding]:
-    """Yield the risks of who knows facts of a person: all, three true dates, or a few facts."""
+    """Yield the risks from adversaries who know facts of a person.
+
+    They know all facts, three true dates, or a few facts.
+    """
     found = by_knowledge(known)
     if every := found.get(ALL):
         least = every[FEWEST].value
         yield KNOWS_ALL.finds("all_parts_alone", _share(every[ALONE]), "share")
-        group = 1 / least if least >= FEW else 1.0  # a smaller group is no public figure
+        group = 1 / least if least >= FEW else 1.0  # smaller groups are not published
         yield KNOWS_ALL.finds("all_parts_group_risk", group, "probability")
     for of, adversary, name in ((ALL, KNOWS_ALL, "all_parts"), (THREE, KNOWS_DATES, "three_dates")):
         if of in found:
@@ -100,18 +103,18 @@ def text_counts(
 
 
 def share_with_values(found: ValueFinding) -> GateFinding:
-    """Return the people with own unreleased values as a share of the people searched."""
+    """Return the people with own unreleased values as a share of the searched people."""
     who = StatedAdversary(found.knows, found.origin)
     return who.finds("values_in_text", found.value / (found.n or 1), "share")
 
 
 def public_facts(one: KnownFacts) -> dict[str, Any]:
-    """Return the mean chance of one adversary, two digits rounded up."""
+    """Return the mean risk from one adversary, rounded up to two digits."""
     return {"part": one.part, "facts": one.facts, "most": round_number(one.mean, "up")}
 
 
 def public_remedy(one: PlanRemedy) -> dict[str, Any]:
-    """Return a remedy with its gain as a share, two digits rounded down."""
+    """Return a remedy with its gain as a share, rounded down to two digits."""
     helped = round_number(one.helped / one.alone, "down")
     return {"place": one.place, "option": one.option, "helped": helped, "loss": one.loss}
 

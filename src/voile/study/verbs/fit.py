@@ -1,4 +1,4 @@
-"""The study's first verb: fit finds the table's policies, and judges each with all parts."""
+"""The study's verb `fit`: find the table's policies, and evaluate each with all parts."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ from voile.tables.verbs.content import TablesContent
 from voile.tables.verbs.following import ReleaseArchive
 
 SHOWN = 32
-"""Policies that the joint frontier shows."""
+"""The number of policies on the joint frontier."""
 
 
 def fit(plan: StudyPlan, *, force: bool, progress: ProgressHook) -> StoredKit:
-    """Make the kits of notes, fit the rows, judge policies given the texts, and pick one.
+    """Make the kits of notes, fit the rows, evaluate policies given the texts, and choose one.
 
     Raises
     ------
-    RequestError : a kit of notes never learnt a type that the plan names; parts disagree.
-    InfeasibleError : no policy keeps the promise.
+    RequestError : a kit of notes was not trained on a type in the plan, or parts disagree.
+    InfeasibleError : no policy meets the requirements.
     """
     inputs = check(plan)
     texts = {name: open_kit(plan, name, force=force, progress=progress) for name in plan.texts}
@@ -91,7 +91,7 @@ def _fit_part(plan: StudyPlan, name: str, inputs: FitInputs, progress: ProgressH
 
 
 def _check_learnt(plan: StudyPlan, texts: Mapping[str, StoredKit]) -> None:
-    """Refuse mentions of types that nothing looks for in a text."""
+    """Refuse mentions of types that no kit or reader detects."""
     for name, kit in texts.items():
         labels = kit.facts["labels"]
         annotated = kit.facts.get("marks", ANNOTATED) == ANNOTATED
@@ -128,14 +128,14 @@ def _choose(plan: StudyPlan, name: str, kit: StoredKit) -> Chosen:
 
 
 def is_unchecked(kit: StoredKit) -> bool:
-    """Return whether the figures of a kit of notes are against proposals that nobody checked."""
+    """Return whether a kit's figures are relative to unreviewed proposals."""
     return kit.facts.get("marks") == PROPOSED
 
 
 def miss_of(kit: StoredKit, chosen: Chosen) -> float:
-    """Return the share of mentions that a policy of notes leaves, at the interval's upper end.
+    """Return the share of mentions that a policy of notes misses, at the upper end of the interval.
 
-    A kit whose figures are against proposals that nobody checked counts as one that misses all.
+    If the kit's figures are relative to unreviewed proposals, the share counts as 1.
     """
     if is_unchecked(kit):
         return 1.0
@@ -145,7 +145,7 @@ def miss_of(kit: StoredKit, chosen: Chosen) -> float:
 def _stated_in(
     plan: StudyPlan, texts: Mapping[str, StoredKit], quasi: Sequence[str]
 ) -> dict[str, float]:
-    """Return the share of people whose source texts state each category without a rule."""
+    """Return the share of people with source texts that state each category without a rule."""
     ruled = {one.column for one in plan.mentions.values()}
     source, subject = plan.open_part(plan.table[0]), plan.study.subject
     readers = category_columns(source, [one for one in quasi if one not in ruled])
@@ -157,7 +157,7 @@ def _stated_in(
 
 
 def _texts_of(plan: StudyPlan, name: str, kit: StoredKit) -> Iterator[tuple[str, str]]:
-    """Yield whose each text of a part is, and the text."""
+    """Yield the person and the text of each text of a part."""
     part, source = plan.texts[name], plan.open_part(name)
     roles = Roles.model_validate(kit.facts["roles"])
     columns = [part.text] if part.text is not None else list(roles.of("text"))
@@ -173,9 +173,9 @@ def _leaks(
     chosen: Mapping[str, Chosen],
     stated: Mapping[str, float],
 ) -> dict[str, TextLeaks]:
-    """Return what texts say at perfect detection, and at the recall that the kits measured.
+    """Return the leaks of texts at perfect detection, and at the measured recall of the kits.
 
-    stated : the share of people whose texts state a category.
+    stated : by column, the share of people with texts that state a category.
     """
     kept = [one.column for one in plan.mentions.values() if one.keep and one.column]
     read = [one.column for one in plan.mentions.values() if one.column and not one.keep]
@@ -199,7 +199,7 @@ def _beside(
 ) -> RowsBeside | None:
     """Release other tables and items in memory, and read their facts of each person.
 
-    None without such parts. Memory: these parts, as they are released.
+    Return None without such parts. Memory: these parts in their released form.
     """
     facts = []
     for name in plan.linked_rows:
@@ -218,7 +218,7 @@ def _beside(
 
 @dataclass(eq=False)
 class _PolicyJudge:
-    """Judge policies of the table, given the mentions in texts and the facts of other parts."""
+    """The joint risk of the table's policies, given mentions in texts and facts of other parts."""
 
     content: TablesContent
     leaks: Mapping[str, TextLeaks]
@@ -235,7 +235,7 @@ class _PolicyJudge:
         return self._numbered[number]
 
     def add(self, policy: AnyPolicy, loss: float) -> None:
-        """Judge a policy that is not on the frontier."""
+        """Evaluate a policy that is not on the frontier."""
         self._searched.append(self._judge_policy(None, policy, loss))
 
     def _judge_policy(self, number: int | None, policy: AnyPolicy, loss: float) -> dict[str, Any]:
@@ -255,9 +255,10 @@ class _PolicyJudge:
         return row["joint_at_recall"] / row["released"] if row["released"] else 0.0
 
     def table(self, progress: ProgressHook) -> pa.Table:
-        """Return the joint frontier: policies evenly along the table's, and those that were asked.
+        """Return the joint frontier: evenly spaced policies of the table's, and evaluated ones.
 
-        One takes a pass over the population; a frontier of thousands is not judged whole.
+        Each policy takes a pass over the population, so a frontier of thousands is not evaluated as
+        a whole.
         """
         policies = len(self.content.frontier)
         even = np.unique(np.linspace(0, policies - 1, min(SHOWN, policies)).astype(int)).tolist()
@@ -269,7 +270,7 @@ class _PolicyJudge:
 
 
 def _pick(plan: StudyPlan, kit: StoredKit, judge: _PolicyJudge, leaks: TextLeaks) -> Chosen:
-    """Pick the table's policy by the promise; by a joint risk, given a ledger's releases."""
+    """Choose the table's policy by the requirements. A joint risk includes a ledger's releases."""
     tables, choice = TABLES, plan.choice()
     if choice is None and plan.ledger is not None:
         return _pick_after(plan, plan.ledger, kit, judge, leaks)
@@ -299,7 +300,7 @@ def _pick_after(
 
 
 def _within(judge: _PolicyJudge, policies: int, limit: float) -> int:
-    """Return a policy within a joint risk, by halves: loss falls along a frontier as risk grows."""
+    """Return a policy within a joint risk by bisection, since loss falls as risk grows."""
     if judge.mean(0) > limit + ROUNDING:
         raise InfeasibleError(
             f"no policy has a joint risk of at most {limit:.6g}",

@@ -1,4 +1,4 @@
-"""A plan written for a folder, a FHIR export or an OMOP schema, with a reason for each choice."""
+"""Write a plan for a folder, a FHIR export or an OMOP schema, with a reason for each choice."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ZIP_WORDS = ("ZIP", "POST")
 _TENTH = "max_relative_risk = 0.1  # a tenth of the matches that the source as it is would give"
 _LEAST = "least_loss = true  # no population says how rare people are: the least loss at this k"
 HEADS = (b"# A plan of voile.", b"# The table of people", b"# Proposed from")
-"""How the files begin that init writes."""
+"""The beginnings of the files that init writes."""
 _UNJOINED = (
     "join = false  # rows have no pseudonym: several rows of one person single people out together"
 )
@@ -88,22 +88,24 @@ def init(
     subject: str | None = None,
     force: bool = False,
 ) -> PlanFiles:
-    """Look at a folder or a schema, and write a plan, its roles and its secret into one folder.
+    """Inspect a folder or a schema, and write a plan, its roles and its secret into one folder.
+
+    The plan passes `check` before init returns. If it fails, all files are restored.
 
     Parameters
     ----------
     place : a folder with a FHIR bulk export, OMOP tables, or files with a common column of
         subjects; or `postgresql://host/database::schema`.
-    kit, annotated : the origin of the kit of the notes, at most one of them. It is a kit, or
-        annotated notes to fit one on, with their roles next to them as `.toml`. Without either,
-        the kit is made from the notes themselves, by a search for the people's data in `place`.
-    known, known_people : more tables of values to search for: of each person, by the
-        subject's column; and of people whom any note may name.
-    as_of : the day on which ages are counted; without it the last visit's.
-    subject : the column of people of a folder's files; without it names and values decide.
-    force : replace a plan and roles that voile wrote; an existing secret stays.
-
-    The plan passes `check` before init returns. If it fails, all files are as before.
+    out : path of the plan.
+    kit, annotated : the origin of the kit of notes, at most one of them. It is a kit, or annotated
+        notes to fit one on, with their roles next to them as `.toml`. Without either, the kit is
+        made from the notes themselves, by a search for the people's data in `place`.
+    known, known_people : more tables of values to search for: values of each person, by the
+        subject's column; and values of people whom any note may name.
+    population : a table that counts the people of the population.
+    as_of : the day on which ages are counted. The default is the day of the last visit.
+    subject : the column of people in a folder's files. By default, names and values decide.
+    force : whether to replace a plan and roles that voile wrote. An existing secret is kept.
 
     Raises
     ------
@@ -131,7 +133,7 @@ def init(
             write_text(path, text, _PLAN, force=force)
         write_text(out, "\n".join([*lines, *found.omitted, ""]), _PLAN, force=force)
         with catch_warnings():
-            simplefilter("ignore")  # fit warns of the same
+            simplefilter("ignore")  # `fit` gives the same warnings
             with unpack_export(StudyPlan.read_file(out)) as plan:
                 check(plan)
     return PlanFiles(out, tuple(roles), key if is_new else None)
@@ -195,7 +197,7 @@ def _of_export(
     export, lines = _export_table(form, asked, as_of)
     carrier = open_export(export, asked.place)
     known = PeopleTables() if asked.kit or asked.annotated else _find_known(carrier)
-    with TemporaryDirectory() as name:  # of mode 0700
+    with TemporaryDirectory() as name:  # has mode 0700
         folder = Path(name)
         carrier.unpack(folder)
         write_known(carrier, folder)
@@ -238,7 +240,7 @@ def _of_export(
 def _export_table(
     form: Literal["fhir", "omop"], asked: RequestedPlan, as_of: date | None
 ) -> tuple[ExportTable, list[str]]:
-    """Return the export with its day of ages and without types that have no rule; write both."""
+    """Return the export with its day of ages and without types that have no rule, and its lines."""
     opened = ExportTable(form=form, source=asked.place, as_of=as_of or date.min)
     drop = open_export(opened, asked.place).without_rule()
     opened = opened.model_copy(update={"drop": drop})
@@ -264,7 +266,7 @@ def _export_table(
 def _export_notes(
     folder: Path, asked: RequestedPlan, known: PeopleTables
 ) -> tuple[NotesPart | None, list[str]]:
-    """Return the notes of an open export if a kit can be made of them, else a comment with why."""
+    """Return the notes of an unpacked export, or a comment on why no kit can be made."""
     notes = NotesPart(f"{EXPORT}{NOTES}", f'source = "{EXPORT}{NOTES}"', (NOTE,), True)
     try:
         found = notes.in_folder(folder).check_tables(asked, SUBJECT, known.in_folder(folder)).known
@@ -275,7 +277,7 @@ def _export_notes(
 
 
 def _people_proposal(people: Source) -> RolesProposal:
-    """Propose the roles of the table of people: a column of one value or none is dropped."""
+    """Propose the roles of the table of people. A column with at most one value is dropped."""
     columns = [ColumnProposal(SUBJECT, "identifier", "becomes the pseudonym that every part has")]
     for name, why in _PEOPLE_COLUMNS.items():
         if len(count_people(people, SUBJECT, name)) > 1:
@@ -286,7 +288,7 @@ def _people_proposal(people: Source) -> RolesProposal:
 
 
 def _list_content(carrier: ExportCarrier) -> Iterator[str]:
-    """Yield comments with the rows of each released file, then of content that no rule releases."""
+    """Yield comments with the rows of each released file, then with the content without a rule."""
     covered = carrier.count_covered()
     yield "# Released by rules:"
     yield from (f"#   {name}: {rows:,} rows" for name, rows in covered.items())
@@ -303,7 +305,7 @@ def _list_content(carrier: ExportCarrier) -> Iterator[str]:
 
 
 def _find_known(carrier: ExportCarrier) -> PeopleTables:
-    """List an export's data on people and staff that their notes may mention."""
+    """Return an export's data on people and staff that its notes may mention."""
     tables = known_in(carrier)
     own = [f"{EXPORT}{KNOWN}"] if KNOWN in tables else []
     everyone = [f"{EXPORT}{STAFF}"] if STAFF in tables else []
@@ -316,7 +318,7 @@ def _find_known(carrier: ExportCarrier) -> PeopleTables:
 
 
 def _mentions(found: FoundParts, labels: Sequence[str] | None) -> list[str]:
-    """Say what becomes of each type that the kit finds in a text."""
+    """Return the lines on the treatment of each type that the kit finds in a text."""
     lines = ["[mentions]"]
     if labels is None:
         lines.append(_UNMARKED)
@@ -340,7 +342,7 @@ def _mentions(found: FoundParts, labels: Sequence[str] | None) -> list[str]:
 
 
 def _mention(label: str, found: FoundParts) -> str | None:
-    """Return the line of a type; None where the kit's own mark is right."""
+    """Return the line of a type, or None if the kit's own placeholder is right."""
     kind = kind_of(label)
     if kind == "age" and found.promised.age is not None:
         age = json.dumps(found.promised.age, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The roles that a plan proposes for a table's columns, and which of them can be fitted."""
+"""The roles that a plan proposes for a table's columns, and whether they can be fitted."""
 
 from __future__ import annotations
 
@@ -30,29 +30,30 @@ from voile.tables.fitting.space import PolicySpace
 
 UNDECIDED = "not released until you decide"
 LONG = 60
-"""Characters that a cell of text has on average where it is a note."""
+"""Average characters of a text cell above which the column contains notes."""
 SAMPLE = 1000
 LIVES = 40
-"""Years that nine tenths of a column's days span at most if they are days of events."""
+"""Maximum years that nine tenths of a column's days span if they are days of events."""
 NAMES = 10
-"""Distinct values from which a column may be of names: a race may be White or Black."""
+"""Distinct values from which a column may contain names. A race may be White or Black."""
 _WORD = re.compile(r"[^\W\d_]{3}")
 _BREAKS = re.compile(r"[\s.,'’-]+")
 _PARTICLES = ("da", "de", "del", "della", "der", "di", "dos", "du", "la", "le", "van", "von", "zu")
 SEX_WORDS = ({"f", "w", "female", "woman"}, {"m", "male", "man"})
-"""Words of which a column of the sex has one of each."""
+"""Words for the sexes. A sex column contains at least one of each set."""
 MOST_SEXES, OLDEST = 5, 130
 MOST_CODE = 3
-"""Capitals of a code such as ICU."""
+"""Maximum capitals of a code such as ICU."""
 WIDTHS = (20, 30, 40)
-"""Years of a band of ages that every policy keeps: the first that the people allow."""
+"""Years of an age band that every policy keeps. The first possible width is used."""
 
 
 def propose_table(source: Source, subject: str) -> RolesProposal:
-    """Propose the roles of a table of a study: long texts are notes, days move with their person.
+    """Propose the roles of a table of a study.
 
-    A day of birth is none of these. Days that cannot be moved are dropped. Undecided columns are
-    dropped, too, and quasi-identifiers that cannot be generalised, such as one of a single value.
+    Long texts are notes, and days move with their person. Days of birth are an exception. Days that
+    cannot be moved are dropped. Undecided columns are dropped too, and so are quasi-identifiers
+    that cannot be generalised, such as one with a single value.
     """
     proposal = propose(source, "tables")
     texts = {name for name in _text_columns(source) if _mean_length(source, name) > LONG}
@@ -82,7 +83,7 @@ def propose_table(source: Source, subject: str) -> RolesProposal:
 
 
 def count_people(source: Source, subject: str, column: str | None = None) -> Mapping[Any, float]:
-    """Count the people of a table, by the value of a column where one is named."""
+    """Count the people of a table, by the values of a column if one is given."""
     if column is None:
         return {None: float(len(count_combinations(source, [subject])))}
     found = count_combinations(source, [column], subject=subject, floats=[column])
@@ -90,7 +91,7 @@ def count_people(source: Source, subject: str, column: str | None = None) -> Map
 
 
 def find_sex(source: Source, columns: Sequence[str]) -> str | None:
-    """Return the column of the sex: by its name, or by its values such as F and M."""
+    """Return the column of the sex, found by its name or by values such as F and M."""
     return next(
         (one for one in columns if names_as(one, "sex") or _has_sexes(source, one)),
         None,
@@ -104,7 +105,7 @@ def _has_sexes(source: Source, name: str) -> bool:
 
 
 def find_age(source: Source, columns: Sequence[str]) -> str | None:
-    """Return the column of ages in completed years: its name and its whole numbers."""
+    """Return the column of ages in completed years, found by its name and its whole numbers."""
     return next((one for one in columns if names_as(one, "birth") and _has_ages(source, one)), None)
 
 
@@ -116,7 +117,8 @@ def _has_ages(source: Source, name: str) -> bool:
 def _propose_names(source: Source, one: ColumnProposal) -> ColumnProposal | None:
     """Propose a column of addresses or, if its header has no other meaning, of names.
 
-    Evidence of names: many are on lists, most are capitalised words of no list, or most differ.
+    Evidence of names: many values are on lists, most are capitalised words outside the lists, or
+    most differ.
     """
     if not pa.types.is_string(source.columns[one.name]):
         return None
@@ -145,7 +147,7 @@ def _has_word(text: str) -> bool:
 
 
 def _is_of_no_list(text: str) -> bool:
-    """Return whether a value is words with capitals, one of them on no list of words or places."""
+    """Return whether a value consists of capitalised words, one of them outside the word lists."""
     words = [one for one in _BREAKS.split(text) if len(one) > 1 and one not in _PARTICLES]
     if not all(map(_is_capitalised, words)):
         return False
@@ -156,14 +158,14 @@ def _is_of_no_list(text: str) -> bool:
 
 
 def _is_capitalised(word: str) -> bool:
-    """Whether a word begins with a capital, or has four capitals or more alone."""
+    """Return whether a word begins with a capital, or consists of four or more capitals."""
     if not word.isalpha():
         return False
     return len(word) > MOST_CODE if word.isupper() else len(word) > 2 and word[0].isupper()
 
 
 def _usable(source: Source, one: ColumnProposal, subject: str) -> ColumnProposal:
-    """Drop a quasi-identifier whose domain cannot be built; the reason is the fit's own."""
+    """Drop a quasi-identifier if its domain cannot be built, with the reason that the fit gives."""
     if one.role != "quasi":
         return one
     try:
@@ -176,7 +178,7 @@ def _usable(source: Source, one: ColumnProposal, subject: str) -> ColumnProposal
 
 
 def _spans_lives(source: Source, name: str) -> bool:
-    """Return whether nine tenths of the days of a column span more years than events do."""
+    """Return whether nine tenths of a column's days span more years than events do."""
     days = as_days(source.read([name]).column(0)).drop_null().to_numpy().astype("datetime64[D]")
     if not len(days):
         return False
@@ -199,7 +201,7 @@ def _mean_length(source: Source, name: str) -> float:
 def without(
     proposal: RolesProposal, names: Mapping[str, str] | Sequence[str], why: str
 ) -> RolesProposal:
-    """Return a proposal in which columns are dropped for a reason."""
+    """Return a proposal in which some columns are dropped for a reason."""
     columns = (
         ColumnProposal(one.name, "drop", why) if one.name in names else one
         for one in proposal.columns
@@ -210,12 +212,11 @@ def without(
 def keep_age_bands(
     source: Source, columns: Sequence[ColumnProposal], subject: str, sex: str, k: int, few: float
 ) -> tuple[ColumnProposal, ...]:
-    """Return the columns; all policies keep bands of the first column of ages or years of birth.
+    """Return the columns, with bands that all policies keep for the first age or birth year column.
 
-    A study with notes keeps the sexes apart. Policies for a whole column then prefer the many
-    values of a ZIP code to those of an age, and give everybody one age.
-
-    few : the share of people who may be in bands of fewer than k, of one sex.
+    A study with notes keeps the sexes apart. Policies for a whole column would then prefer the many
+    values of a ZIP code, and give everyone one age. Bands prevent this. `few` is the maximum share
+    of people in bands of fewer than k people of one sex.
     """
     age = next(
         (one for one in columns if one.role == "quasi" and names_as(one.name, "birth")), None
@@ -231,7 +232,7 @@ def keep_age_bands(
 def _find_bands(
     source: Source, age: ColumnProposal, subject: str, sex: str, k: int, few: float
 ) -> list[int | str]:
-    """Return the values after which cuts stay, in bands as narrow as the people allow.
+    """Return the values after which split points are kept, in bands as narrow as the people allow.
 
     A year of birth is written as a day in the form of the column's days.
     """

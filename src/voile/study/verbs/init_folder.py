@@ -36,7 +36,7 @@ from voile.study.verbs.init_subject import find_subject
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 LOOKED_FOR = ("name", "phone", "email", "id", "address", "organisation")
-"""Kinds of identifiers that are looked for in notes; places and days of birth go with them."""
+"""Kinds of identifiers that notes are searched for. Places and days of birth are added to them."""
 _UNLINKED = (
     'links = "none"  # its rows have no pseudonym: several rows of one person single people out; '
     "most_rows = 1 keeps one row of each person, with the pseudonym"
@@ -73,7 +73,7 @@ class FoundTable:
 
     @property
     def is_notes(self) -> bool:
-        """Whether it has texts, and no other knowledge of others but days."""
+        """Whether the table has texts, and no other columns that others may know except days."""
         return bool(self.texts) and not self.quasi
 
     def without(self, names: Collection[str], why: str) -> FoundTable:
@@ -81,7 +81,7 @@ class FoundTable:
         return replace(self, proposal=without(self.proposal, [*names], why))
 
     def list_dropped(self) -> list[str]:
-        """Write a comment with the columns that are not released, each with its reason."""
+        """Return a comment with the columns that are not released, each with its reason."""
         found = [
             f"#   {printable(one.name)}: {one.why}"
             for one in self.proposal.columns
@@ -92,12 +92,15 @@ class FoundTable:
 
 
 def plan_folder(asked: RequestedPlan) -> FoundParts:
-    """Plan files with a common column: tables, and notes where a column is long text.
+    """Plan files with a common column: tables, and notes if a column contains long text.
 
-    A file of notes alone is a part of its own. Where others know more of its rows than a day, it is
-    a table, and its notes are a part of that. What cannot be fitted is left out, with the reason.
+    A file with only notes is a separate part. If others may know more of its rows than a day, it is
+    a table, and its notes are a part of that table. Files that cannot be fitted are left out, with
+    the reason.
 
-    Raises RequestError: no file is a table of people.
+    Raises
+    ------
+    RequestError : no file is a table of people.
     """
     files, omitted = _open_files(asked.place)
     subject, why = find_subject(files, asked.place, asked.subject)
@@ -139,7 +142,7 @@ def plan_folder(asked: RequestedPlan) -> FoundParts:
 
 @dataclass
 class _FolderPlan:
-    """The parts of a plan for a folder, one after the other, and omissions with their reasons."""
+    """The parts of a plan for a folder, and the omissions with their reasons."""
 
     asked: RequestedPlan
     subject: str
@@ -151,7 +154,7 @@ class _FolderPlan:
     _taken: set[str] = field(default_factory=set)
 
     def add_notes(self, table: FoundTable) -> None:
-        """Add a file of notes alone, if a kit can be made of them."""
+        """Add a file with only notes, if a kit can be made from them."""
         place = self._place(table)
         part = NotesPart(place, f"source = {self.asked.beside(place)}", tuple(table.texts))
         try:
@@ -184,7 +187,7 @@ class _FolderPlan:
         self._taken |= {*table.quasi, *table.kept_columns}
 
     def parts(self) -> list[str]:
-        """Write the parts, the tables first."""
+        """Return the lines of the parts, with the tables first."""
         lines: list[str] = []
         for n, (stem, table) in enumerate(self.tables.items()):
             unlinked = self.is_joined and table.rows > table.people
@@ -197,9 +200,10 @@ class _FolderPlan:
 
     @property
     def is_joined(self) -> bool:
-        """Whether parts share pseudonyms: no part that others follow has several rows of a person.
+        """Whether parts share pseudonyms.
 
-        Other parts with several rows of a person have no pseudonyms by themselves.
+        They do if no part that others follow has several rows of a person. Other parts with several
+        rows of a person have no pseudonyms.
         """
         first = next(iter(self.tables))
         followed = {first, *(part.of for part in self.notes.values())}
@@ -208,7 +212,7 @@ class _FolderPlan:
         )
 
     def roles(self) -> dict[str, str]:
-        """Write the roles of each table; with notes, the first keeps bands of ages."""
+        """Return the roles of each table. With notes, the first table keeps bands of ages."""
         proposed = {stem: table.proposal for stem, table in self.tables.items()}
         first = next(iter(self.tables.values()))
         sex = self.promised.sex
@@ -235,7 +239,7 @@ def _table_part(
     is_first: bool,
     is_unlinked: bool,
 ) -> list[str]:
-    """Write a part of rows. An event table without quasi-identifiers has one policy."""
+    """Return the lines of a part of rows. A table without quasi-identifiers has one policy."""
     columns = ", ".join(map(printable, table.quasi))
     lines = [
         *table.list_dropped(),
@@ -256,7 +260,7 @@ def _table_part(
 
 
 def _open_files(place: str) -> tuple[dict[str, Source], list[str]]:
-    """Open the tables of a folder; write a comment for each file that is none, or has no row."""
+    """Open the tables of a folder, and write a comment for each other file and empty table."""
     files: dict[str, Source] = {}
     omitted: list[str] = []
     for path in sorted(one for one in Path(place).iterdir() if one.is_file()):
@@ -286,9 +290,9 @@ def _omit(name: str, source: Source, why: str) -> str:
 
 
 def _first_counted(tables: Sequence[FoundTable], population: str | None) -> list[FoundTable]:
-    """Order tables: first the one most of whose quasi-identifiers the population counts.
+    """Order tables: first the one with most quasi-identifiers in the population.
 
-    Among equals a table with one row a person goes first, then one of more quasi-identifiers.
+    Among equals, a table with one row per person comes first, then one with more quasi-identifiers.
     """
     counted = set() if population is None else {*open_source(population).columns}
     return sorted(
@@ -303,7 +307,7 @@ def _first_counted(tables: Sequence[FoundTable], population: str | None) -> list
 
 
 def _free_name(file: str, taken: Collection[str], of: str = "") -> str:
-    """Name a part by its file, or the column of a table; by more where that is taken."""
+    """Return a free name for a part, from its file or its column."""
     stem = _name(file)
     more = f"{of}-{stem}" if of else _name(file.replace(".", "-"))
     names = chain((stem, more), (f"{more}-{n}" for n in count(2)))
@@ -315,7 +319,7 @@ def _name(file: str) -> str:
 
 
 def _find_known(tables: Sequence[FoundTable], subject: str, place: str) -> PeopleTables:
-    """Find the columns of names, numbers and addresses, and the days and places in their tables."""
+    """Find the columns of names, numbers and addresses, and days and places in the same tables."""
     own: list[str] = []
     why: list[str] = []
     wanted: set[str] = set()
@@ -337,7 +341,7 @@ def _find_known(tables: Sequence[FoundTable], subject: str, place: str) -> Peopl
 
 
 def _kinds(source: Source) -> dict[str, Kind]:
-    """Return the kind of known value that each column looks like."""
+    """Return the kind of known value that each column seems to contain."""
     first = next(islice(source.batches(batch_rows=SAMPLE), 1), None)
     columns = () if first is None else zip(first.schema.names, first.columns, strict=True)
     kinds = {name: kind_of_column(name, cells) for name, cells in columns}
@@ -345,7 +349,7 @@ def _kinds(source: Source) -> dict[str, Kind]:
 
 
 def _is_looked_for(name: str, kind: Kind, role: str) -> bool:
-    """Return whether a column's role and name allow its kind: visit days are nobody's own."""
+    """Return whether a column's role and name allow its kind. Days of visits identify no one."""
     if kind in LOOKED_FOR:
         return role == "identifier"
     return role == "quasi" and (kind == "place" or names_as(name, "birth"))

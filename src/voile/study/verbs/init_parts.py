@@ -1,4 +1,4 @@
-"""Lines of a plan that every form has: the request, the findings, a part of notes."""
+"""Lines of a plan that are common to all forms: the request, the findings, a part of notes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CHOICE = "choose = { max_relative_risk = 0.02 }  # one missed name opens that pe
 
 @dataclass(frozen=True)
 class RequestedPlan:
-    """The user's request; a plan names files relative to its own place."""
+    """The user's request. A plan contains paths relative to its own folder."""
 
     out: Path
     place: str
@@ -42,13 +42,13 @@ class RequestedPlan:
     subject: str | None = None
 
     def check(self) -> None:
-        """Refuse two ways to come by the kit of notes."""
+        """Refuse more than one origin of the kit of notes."""
         searched = bool(self.known or self.known_people)
         if sum((self.kit is not None, self.annotated is not None, searched)) > 1:
             raise RequestError("--kit, --annotated and --known", instead="give one of them")
 
     def beside(self, place: str) -> str:
-        """Write a place as a TOML string."""
+        """Return a place as a TOML string, relative to the plan's folder."""
         is_address = place.startswith((EXPORT, "service=")) or "://" in place
         path = place if is_address else os.path.relpath(place, self.out.parent)
         return json.dumps(path, ensure_ascii=False)
@@ -63,9 +63,10 @@ class RequestedPlan:
 
 @dataclass(frozen=True)
 class ClassPromise:
-    """The possible promise of the first table: k people in a class, and whether sexes stay apart.
+    """The possible requirement of the first table: k people per class, and separate sexes.
 
-    sex, age : the columns of quasi-identifiers that notes may state by words.
+    keeps_sex : whether the sexes can stay apart.
+    sex, age : the quasi-identifier columns that notes may state in words.
     """
 
     k: int
@@ -75,9 +76,11 @@ class ClassPromise:
 
     @classmethod
     def of(cls, source: Source, subject: str, quasi: Sequence[str]) -> ClassPromise:
-        """Count people: k is 5, or as many as there are.
+        """Count the people, and set k to 5 or to their number.
 
-        Raises InfeasibleError: there are fewer than two people.
+        Raises
+        ------
+        InfeasibleError : there are fewer than two people.
         """
         people = int(count_people(source, subject)[None])
         if people < LEAST_K:
@@ -101,7 +104,7 @@ class ClassPromise:
 
 @dataclass(frozen=True)
 class FoundParts:
-    """The contents of a place: lines of the plan, of the export and the parts; roles by part.
+    """The contents of a place: lines of the plan, the export and the parts, and roles by part.
 
     codes : the column of ZIP codes, and the search for them in notes, as TOML.
     omitted : a comment for all content outside the study.
@@ -123,10 +126,10 @@ class FoundParts:
 
 @dataclass(frozen=True)
 class PeopleTables:
-    """Tables of data on people, to search their notes for; reasons, in a line each.
+    """Tables of data on people, to search their notes for, with one line of reasons for each.
 
-    own : tables with the column of subjects. everyone : of people whom any note may name.
-    kinds : of columns, if the kind that they look like is wrong, such as none.
+    own : tables with the column of subjects. everyone : tables of people whom any note may name.
+    kinds : by column, a kind that overrides the detected one, such as none.
     """
 
     own: Sequence[str] = ()
@@ -135,9 +138,11 @@ class PeopleTables:
     why: Sequence[str] = ()
 
     def with_asked(self, asked: RequestedPlan, subject: str) -> PeopleTables:
-        """Add the tables that were asked for.
+        """Add the tables that the user requested.
 
-        Raises RequestError: one of `asked.known` does not say of whom its rows are.
+        Raises
+        ------
+        RequestError : a table in `asked.known` has no column of subjects.
         """
         for place in asked.known:
             columns = open_source(place).columns
@@ -153,14 +158,14 @@ class PeopleTables:
         return PeopleTables(own, everyone, self.kinds, [*self.why, *why])
 
     def in_folder(self, folder: Path) -> PeopleTables:
-        """Return the tables of an export where it lies open."""
+        """Return the tables with the paths of an unpacked export."""
         own, everyone = (
             [_locate_unpacked(one, folder) for one in x] for x in (self.own, self.everyone)
         )
         return replace(self, own=own, everyone=everyone)
 
     def options(self, asked: RequestedPlan, subject: str, texts: Sequence[str]) -> str:
-        """Write the options of the kit that is made with these tables."""
+        """Return the options of the kit that is made with these tables, as TOML."""
         said = []
         if texts:
             said.append(
@@ -190,24 +195,24 @@ def _several(places: Sequence[str], asked: RequestedPlan) -> str:
 
 @dataclass(frozen=True)
 class NotesPart:
-    """Notes of a study: where they lie, as lines of the plan, and their columns of text."""
+    """Notes of a study: their place as lines of the plan, and their text columns."""
 
     source: str
     where: str
     texts: Sequence[str]
     is_column: bool = False
-    """Whether the plan names their column elsewhere: of a table, or of an export."""
+    """Whether the table or the export sets their column."""
     known: PeopleTables = field(default_factory=lambda: PeopleTables())
-    """The tables whose values are looked for in them."""
+    """The tables with the values that the notes are searched for."""
     of: str | None = None
-    """The part of rows that has their column; None: they are a file or an export's."""
+    """The part of rows that contains their column. None for a file or an export's notes."""
 
     def in_folder(self, folder: Path) -> NotesPart:
-        """Return the notes of an export where it lies open."""
+        """Return the notes with the path of an unpacked export."""
         return replace(self, source=_locate_unpacked(self.source, folder))
 
     def lines(self, name: str, asked: RequestedPlan, subject: str) -> list[str]:
-        """Write the part, and how its kit is made."""
+        """Return the lines of the part, including those for making its kit."""
         return [
             f"[parts.{name}]",
             'kind = "documents"',
@@ -219,9 +224,11 @@ class NotesPart:
     def check_tables(self, asked: RequestedPlan, subject: str, known: PeopleTables) -> NotesPart:
         """Return the part with the tables that its notes are searched for.
 
-        Where no value of these tables is in the notes, voile's own rules search them alone.
+        If no value of these tables is in the notes, only voile's own rules search them.
 
-        Raises RequestError: nothing in the notes looks like an identifier.
+        Raises
+        ------
+        RequestError : no identifier is detected in the notes.
         """
         if asked.kit or asked.annotated:
             return self
@@ -267,7 +274,7 @@ class NotesPart:
 
 
 def labels_of(asked: RequestedPlan) -> Sequence[str] | None:
-    """Return the kit's types of identifier; None if nobody marked any."""
+    """Return the kit's types of identifier, or None if nobody annotated any."""
     if asked.kit:
         return list(StoredKit.load(Path(asked.kit), "documents").facts["labels"])
     if asked.annotated:

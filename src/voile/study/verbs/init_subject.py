@@ -1,4 +1,4 @@
-"""The column of subjects of a folder's files: by its name, else by the values that files share."""
+"""Find the column of subjects of a folder's files: by its name, or by values that files share."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from voile.proposals.seen import printable
 from voile.report.wording import join_names
 
 SHARED = 0.5
-"""Least share of the distinct values of one file that another has, of a column without a name."""
+"""Minimum share of one file's distinct values in another, for a column without a known name."""
 _ASK = "name the column that every table of people has with --subject"
 
 
 class SubjectColumn(NamedTuple):
-    """The column of subjects, and why it is taken."""
+    """The column of subjects, and the reason for the choice."""
 
     column: str
     why: str
 
 
 def find_subject(files: Mapping[str, Source], place: str, asked: str | None) -> SubjectColumn:
-    """Return the column of subjects: as asked, by its name, or by values that files share.
+    """Return the column of subjects: as requested, by its name, or by values that files share.
 
-    Raises RequestError: no column is found.
+    Raises
+    ------
+    RequestError : no column is found.
     """
     times = Counter(column for source in files.values() for column in source.columns)
     if asked is not None:
@@ -46,7 +48,10 @@ def find_subject(files: Mapping[str, Source], place: str, asked: str | None) -> 
 
 
 def _by_values(files: Mapping[str, Source], place: str) -> SubjectColumn:
-    """Find the column of most distinct values that several files have, or one a row of one file."""
+    """Find the column with the most distinct values that several files share.
+
+    With a single file, find a column with a different value in every row.
+    """
     found: dict[str, tuple[int, int]] = {}
     for column in dict.fromkeys(c for source in files.values() for c in source.columns):
         values = [_distinct(one, column) for one in files.values() if column in one.columns]
@@ -79,7 +84,7 @@ def _distinct(source: Source, column: str) -> set[str]:
 
 
 def _are_shared(values: list[set[str]]) -> bool:
-    """Return whether the file of most values has most values of the others."""
+    """Return whether the file with most values contains most values of the others."""
     largest = max(values, key=len)
     others = [one for one in values if one is not largest]
     return len(largest) > 1 and all(len(one & largest) > SHARED * len(one) for one in others)

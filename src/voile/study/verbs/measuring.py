@@ -1,4 +1,4 @@
-"""Measure the joint disclosure of the written parts, and write a study's manifests about it."""
+"""Measure the joint disclosure of the written parts, and write a study's manifests."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class StudyMeasuring:
         return self.writing.plan
 
     def manifests(self) -> Manifests:
-        """Return the one manifest that goes with the release, and the one that stays."""
+        """Return the public manifest, which is part of the release, and the private one."""
         counted = {name: self._certificate(name) for name in self.plan.texts}
         known = self._count_known()
         facts = list(known_facts(known))
@@ -138,7 +138,7 @@ class StudyMeasuring:
         return public, hidden
 
     def _said_of(self, parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        """Return the public manifest's description of the release, apart from its figures."""
+        """Return the public manifest's description of the release, without its figures."""
         planted = self.writing.planted
         return {
             **_HEAD,
@@ -174,7 +174,7 @@ class StudyMeasuring:
         )
 
     def _left_in(self, name: str, counted: MentionCertificate) -> PartResidue:
-        """Return the possible mentions in a part's texts, as its kit or its readers measured."""
+        """Return the possible mentions in a part's texts, as measured by its kit or its readers."""
         kit, proof = self.writing.kits[name], self._proofs.get(name)
         return PartResidue(
             counted.by_person,
@@ -185,13 +185,13 @@ class StudyMeasuring:
 
     @property
     def _proofs(self) -> dict[str, Mapping[str, Any]]:
-        """What readers proved of each part of texts that they accepted."""
+        """The limits that readers proved for each accepted part of texts."""
         public = {name: self.writing.parts[name][0] for name in self.plan.texts}
         return {name: own[ACCEPTANCE] for name, own in public.items() if ACCEPTANCE in own}
 
     @cached_property
     def content(self) -> TablesContent:
-        """The content of the table's kit, whose policy all parts follow."""
+        """The content of the table's kit. All parts follow its policy."""
         return TablesContent.of(self.writing.kits[self.plan.table[0]])
 
     @cached_property
@@ -200,7 +200,7 @@ class StudyMeasuring:
         return refuse_person_policy(self.content.family.read_policy(chosen.policy))
 
     def _beside(self) -> Mapping[str, int] | None:
-        """Number what other tables and items show of each person; None where there are none."""
+        """Number the facts of each person in other tables and items, or return None without."""
         subject, others = self.plan.study.subject, self.plan.linked_rows
         facts = (people.number_facts(*self._part(one), subject) for one in others)
         return people.number_people(facts) if others else None
@@ -211,7 +211,7 @@ class StudyMeasuring:
 
     @cached_property
     def guesses(self) -> tuple[ColumnGuess, ...]:
-        """A classifier's guesses of the sex of people whose rows do not show it."""
+        """A classifier's guesses of the sex of people, if their rows do not show it."""
         columns = sexes_in(self.plan.mentions, self.writing.shown.codebook.quasi)
         if not columns or not self.plan.texts:
             return ()
@@ -224,7 +224,7 @@ class StudyMeasuring:
 
     @cached_property
     def stated_categories(self) -> tuple[StatedCategory, ...]:
-        """The people whose released texts state a category that the table has, by pseudonym."""
+        """The people with released texts that state a category of the table, by pseudonym."""
         if not self.plan.texts:
             return ()
         source, name_of = self.plan.open_part(self.plan.table[0]), self.writing.shown.name_of
@@ -239,7 +239,7 @@ class StudyMeasuring:
         return measure_stated(said, readers, named)
 
     def _list_hidden(self, column: str) -> dict[str, str]:
-        """Return the true value of each person of whom no row shows it already, by pseudonym."""
+        """Return the true value of each person for whom no row shows it, by pseudonym."""
         table, shown = self.plan.table[0], self.writing.shown
         rows = self.plan.open_part(table).read([self.plan.study.subject, column])
         return {
@@ -249,7 +249,7 @@ class StudyMeasuring:
         }
 
     def _count_known(self) -> tuple[GateFinding, ...]:
-        """Attack the written release by the facts in parts, by true dates, by a few facts."""
+        """Attack the written release with facts in parts, with true dates and with few facts."""
         writing, plan = self.writing, self.plan
         found = read_exported(plan, writing.release, writing.extract)
         own_dates = (
@@ -286,7 +286,7 @@ class StudyMeasuring:
             for of, part in own.items()
             for one in count_by_rows(part, of=of, are_months=rule.months)
         ]
-        if not plan.study.join:  # messages of readings alone have a name for their person
+        if not plan.study.join:  # only messages of signals have a name for their person
             alone = (count_people({x: part}, of=x) for x, part in parts.items())
             return (*chain(*alone), *apart, *by_dates)
         days = people.open_days(joined, self._name_person) if joined else None
@@ -294,18 +294,18 @@ class StudyMeasuring:
         return (*known, *apart, *by_dates)
 
     def _code_rows(self, name: str) -> pa.Array:
-        """Return the keyed code of each released row of a part, by which fewer rows are chosen."""
+        """Return the keyed code of each released row of a part, for limiting the rows."""
         rows = (row for batch in self.plan.open_part(name).batches() for row in batch.to_pylist())
         return pa.array(code_rows(self.plan.secret, rows)).take(self.writing.numbers(name))
 
     @property
     def _unlinked_parts(self) -> list[str]:
-        """The parts whose rows nothing joins: they have no pseudonym, nor a name of their own."""
+        """The parts with rows that cannot be joined, since they have no pseudonym."""
         plan = self.plan
         return [x for x in plan.files if not plan.is_joined(x) and plan.parts[x].kind != SIGNALS]
 
     def _name_person(self, person: str) -> str:
-        """Return how the written parts name a person; without pseudonyms as the source does."""
+        """Return a person's name in the written parts: its pseudonym, if parts are joined."""
         return self.writing.shown.name_of(person) if self.plan.study.join else person
 
     def _open_part(self, name: str) -> ReleasedPart:
@@ -321,12 +321,12 @@ class StudyMeasuring:
 
     @property
     def _stated_columns(self) -> list[str]:
-        """The columns whose exact values texts say."""
+        """The columns with exact values in texts."""
         kept = (one.column for one in self.plan.mentions.values() if one.keep)
         return [*dict.fromkeys((*filter(None, kept), *self.guessed_columns))]
 
     def _people(self) -> dict[str, dict[str, int]]:
-        """Count the people of each part, and write what became of each one's rows."""
+        """Count the people of each part, and write the outcome of each one's rows."""
         return write_people(self._count_parts(), self.writing.private)
 
     def _count_parts(self) -> Iterator[tuple[str, PeopleCounts]]:
@@ -377,22 +377,22 @@ class StudyMeasuring:
 
     @cached_property
     def _left_out(self) -> dict[str, dict[str, int]]:
-        """The rows that the plan's options leave out of each part that has them."""
+        """The rows that the plan's options leave out, for each part with such options."""
         limits = find_limits(self.plan)
         return {name: count_left_out(self.plan, name, one) for name, one in limits.items()}
 
     @property
     def _unaccepted_parts(self) -> list[str]:
-        """The parts of texts whose kit learnt from proposals, and that nobody accepted."""
+        """The parts of texts with a kit trained on proposals, and without acceptance."""
         kits, proofs = self.writing.kits, self._proofs
         return [x for x in self.plan.texts if is_unchecked(kits[x]) and x not in proofs]
 
     def _certificate(self, name: str) -> MentionCertificate:
-        """Count, on the written bytes, the mentions that say more than their person's rows."""
+        """Check, on the written bytes, that no mention reveals more than its person's rows."""
         return certify(self.writing.read_written(name), self.writing.rules())
 
 
 def _sha256_of(parts: Mapping[str, Mapping[str, Any]]) -> str:
-    """Hash the names and the hashes of the parts' files."""
+    """Return a hash of the names and the hashes of the parts' files."""
     lines = (f"{name}\0{parts[name]['sha256']}\n" for name in sorted(parts))
     return hashlib.sha256("".join(lines).encode()).hexdigest()

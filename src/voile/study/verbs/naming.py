@@ -1,4 +1,4 @@
-"""The made-up names of a study's people: drawn once, written in columns, in an export, in texts."""
+"""The made-up names of a study's people, drawn once for columns, export and texts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,13 @@ from voile.tables.verbs.measure_release import MADE_UP_NAME
 
 
 def made_up_names(plan: StudyPlan) -> MadeUpNames:
-    """Draw the name of each person from the lists of the first part of notes; none without a plan.
+    """Draw the name of each person from the lists of the first part of notes.
 
-    Raises RequestError: a column of names is not there.
+    Without names in the plan, return none.
+
+    Raises
+    ------
+    RequestError : there is no such column of names.
     """
     if plan.names is None:
         return MadeUpNames({}, {})
@@ -33,7 +37,7 @@ def made_up_names(plan: StudyPlan) -> MadeUpNames:
 def put_names(
     plan: StudyPlan, made: MadeUpNames, table: Path, whose: pa.Array
 ) -> list[dict[str, str]]:
-    """Add the source's columns of names to the table's release; return their descriptions.
+    """Add the source's name columns to the table's release, and return their descriptions.
 
     whose : the person of each released row.
     """
@@ -56,7 +60,7 @@ def _columns(plan: StudyPlan) -> list[str]:
 
 
 def _true_names(plan: StudyPlan) -> Iterator[tuple[str, PersonName]]:
-    """Yield the name of each person; of several rows the last."""
+    """Yield the name of each person. The last of several rows counts."""
     assert plan.names is not None
     if plan.export is not None and plan.names.source is None:
         for person, (given, family) in carrier_of(plan).names():

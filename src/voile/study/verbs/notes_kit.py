@@ -35,13 +35,15 @@ _MEMORY = OutputKind(
 
 
 def open_kit(plan: StudyPlan, name: str, *, force: bool, progress: ProgressHook) -> StoredKit:
-    """Open the kit of a part of notes; make it where its options or its sources changed.
+    """Open the kit of a part of notes. Make it if its options or its sources changed.
 
-    The study stores the hash of the inputs next to a kit that it made. A kit without such a hash
-    is not the study's, and is replaced with `force` alone. A work folder that
-    people reviewed is never replaced.
+    The study stores a hash of the inputs next to a kit that it made. A kit without such a hash is
+    not the study's, and is replaced only with `force`. A work folder that people reviewed is never
+    replaced.
 
-    Raises RequestError: there is no kit, its options are wrong, or something else is in its place.
+    Raises
+    ------
+    RequestError : there is no kit, its options are wrong, or another file is in its place.
     """
     part, place = plan.texts[name], plan.notes_kit(name)
     if part.kit is not None:
@@ -64,10 +66,10 @@ def open_kit(plan: StudyPlan, name: str, *, force: bool, progress: ProgressHook)
 
 @contextmanager
 def _remember_making(memory: Path, made_from: str) -> Iterator[None]:
-    """Remember that the study makes a kit, and its inputs' hash once it is there.
+    """Record that the study makes a kit, and the hash of its inputs at the end.
 
-    A run that is killed meanwhile leaves a record without a hash: the next one makes the kit again.
-    An error leaves the record as it was.
+    A killed run leaves a record without a hash, so the next run makes the kit again. An error
+    restores the earlier record.
     """
     before = memory.read_text() if memory.exists() else None
     _remember(memory, None)
@@ -132,7 +134,7 @@ def source_of_kit(plan: StudyPlan, name: str) -> tuple[str, dict[str, Any]]:
 
 
 def _hash_of(plan: StudyPlan, name: str) -> str:
-    """Hash the inputs of a kit: its options, and the bytes of every source that they name."""
+    """Return a hash of the inputs of a kit: its options, and the bytes of every source in them."""
     source, given = source_of_kit(plan, name)
     verb = "init" if plan.texts[name].fit is None else "fit"
     sources = {
@@ -144,7 +146,7 @@ def _hash_of(plan: StudyPlan, name: str) -> str:
 
 
 def _hash_named(plan: StudyPlan, verb: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the hash of each file or table that options name."""
+    """Yield the hash of each file or table in the options."""
     fields = fields_of(InitOptions if verb == "init" else FitOptions)
     types = {name: leaves(field.annotation) for name, field in fields.items()} | {"roles": {Path}}
     for option in sorted(given.keys() & {name for name, own in types.items() if own & PLACES}):
@@ -159,7 +161,7 @@ def _hash_named(plan: StudyPlan, verb: str, given: Mapping[str, Any]) -> Iterato
 
 @dataclass(frozen=True)
 class SilentReports:
-    """Report progress, and important messages as warnings."""
+    """A reporter that passes on progress, and turns important messages into warnings."""
 
     shown: ProgressHook
 

@@ -1,7 +1,7 @@
-"""The texts of a part as a release of their own, on which people read them.
+"""The texts of a part as a separate release, for people to read.
 
-OUT.acceptance/PART/ has the copy, mode 0700. A text column of a table is copied with its own
-columns alone.
+The copy is in OUT.acceptance/PART/, mode 0700. A text column of a table is copied without the
+table's other columns.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from voile.release.writing import Manifests, ReleaseParts, write_release
 from voile.study.study_release import PartRelease
 
 COPIED_FROM = "copied_from"
-"""The part of a copy's private manifest with the hash of the texts that it was made of.
+"""The key in a copy's private manifest for the hash of the texts that it was made from.
 
-A release that was mended from the copy has it, too.
+A release that was corrected from the copy also has it.
 """
 OF_COPY = frozenset({PRIVATE_MANIFEST, SEAL, EVIDENCE, EVIDENCE_SEAL})
 OF_FILE = frozenset({"file", "sha256"})
@@ -35,12 +35,13 @@ OF_FILE = frozenset({"file", "sha256"})
 
 
 def open_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: bool) -> StoredRelease:
-    """Open the copy of a part's texts; write it where there is none.
+    """Open the copy of a part's texts, or write it if there is none.
 
-    in_place : the texts are a column of a table.
+    in_place : whether the texts are a column of a table.
 
-    Raises TamperedError: the part is not the one that was copied, or the copy is not as voile
-    sealed it.
+    Raises
+    ------
+    TamperedError : the part differs from the copied one, or the copy does not match its seal.
     """
     settle(place, outputs.RELEASE)
     if not place.exists():
@@ -58,7 +59,7 @@ def open_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: bool)
 
 
 def take_texts(part: PartRelease, columns: list[str], place: AnyPath) -> None:
-    """Write the rows of a table that a part's texts are in. Memory: these columns."""
+    """Write the rows of a table that contain a part's texts. Memory: these columns."""
     rows = open_released(part.local).read(columns).take(source_rows(part.folder))
     with open_writer(place, rows.schema) as writer:
         for batch in rows.to_batches():
@@ -66,7 +67,7 @@ def take_texts(part: PartRelease, columns: list[str], place: AnyPath) -> None:
 
 
 def _write_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: bool) -> StoredRelease:
-    """Write the copy of a part, for a reading that begins: an earlier one is of no account."""
+    """Write the copy of a part for a new reading, without an earlier acceptance."""
     place.parent.mkdir(mode=0o700, exist_ok=True)
     came_from = _hash_texts(part, in_place=in_place)
 
@@ -88,7 +89,7 @@ def _write_copy(part: PartRelease, place: Path, secret: Secret, *, in_place: boo
 
 
 def _hash_texts(release: StoredRelease, *, in_place: bool) -> str:
-    """Hash the texts of a part and the numbers of their rows, in their order."""
+    """Return a hash of the texts of a part and of the numbers of their rows, in order."""
     columns = [one["column"] for one in release.public["columns"] if one["role"] == "text"]
     numbers = source_rows(release.folder)
     texts = open_released(release.local).read(columns)

@@ -1,4 +1,4 @@
-"""What became of each person's rows in each part: read, released, set aside. It never leaves."""
+"""Count each person's rows in each part: read, released, rejected. The counts stay private."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from voile.release.manifest import ASIDE, ROW, source_rows
 
 PEOPLE = "people.parquet"
 NOBODY = "nobody"
-"""Whose the rows are that name no subject."""
+"""The person of rows without a subject."""
 _COUNTED = ("read", "released", "set_aside")
 _SCHEMA = pa.schema([("person", pa.string()), *((name, pa.int64()) for name in _COUNTED)])
 
 
 @dataclass(frozen=True)
 class PeopleCounts(BriefRepr):
-    """The rows of each person in one part, by pseudonym; a row set aside for two reasons is one.
+    """The rows of each person in one part, by pseudonym.
 
-    table : person, and the rows read, released and set aside. Memory: three numbers a person.
+    A row rejected for two reasons counts once. `table` has the person, and the numbers of rows
+    read, released and rejected. Memory: three numbers per person.
     """
 
     shows = ()
@@ -39,10 +40,10 @@ class PeopleCounts(BriefRepr):
     def of(
         cls, secret: Secret, subjects: pa.Array, private: Path, table: pa.Array | None
     ) -> PeopleCounts:
-        """Count the people of a part by its private folder.
+        """Count the people of a part, using its private folder.
 
-        subjects : whose each row of the source is. table : of a text column in place, the rows of
-        the table that its numbers count.
+        subjects : the person of each row of the source. table : for a text column in place, the
+            rows of the table that its numbers refer to.
         """
         nobody = without_subject(subjects)
         known = pc.if_else(nobody, NOBODY, subjects.cast(pa.string()))
@@ -57,7 +58,7 @@ class PeopleCounts(BriefRepr):
         return cls(found.sort_by("person"))
 
     def to_data(self) -> dict[str, int]:
-        """Return how many people have a row of each kind."""
+        """Return the number of people with a row of each kind."""
         known = self.table.filter(pc.field("person") != NOBODY)
         return {name: pc.sum(pc.greater(known[name], 0)).as_py() or 0 for name in _COUNTED}
 
@@ -65,7 +66,10 @@ class PeopleCounts(BriefRepr):
 def write_people(
     counted: Iterable[tuple[str, PeopleCounts]], private: Path
 ) -> dict[str, dict[str, int]]:
-    """Write the counts of each person in each part; return the people by part. Memory: a part."""
+    """Write the counts of each person in each part, and return the people by part.
+
+    Memory: one part.
+    """
     schema, people = pa.schema([pa.field("part", pa.string()), *_SCHEMA]), {}
     with pq.ParquetWriter(private / PEOPLE, schema) as writer:
         for part, one in counted:

@@ -40,13 +40,13 @@ AT_RECALL = "where the notes' kits miss as many mentions as in the text they wer
 UNCHECKED = "if no name is hidden: nobody has checked how many identifiers the notes' kits miss"
 PROVED = "where as many people have an identifier left as the readers' proofs allow"
 MOST = 100
-"""Sentences that are listed."""
+"""Maximum number of listed sentences."""
 
 
 def report(
     release: StudyRelease, enough: Section, *, audience: Audience, facts: Mapping[str, str]
 ) -> str:
-    """Return the report of a study's release; `enough` is the section on a determination."""
+    """Return the report of a study's release. `enough` is the section on a determination."""
     title = f"{release.path.name}: what all parts disclose together"
     shown = (summarise(release, audience), enough, *sections(release, audience=audience))
     return render(title, shown, audience=audience, facts=facts)
@@ -79,14 +79,17 @@ def sections(
 
 
 def _of_part(name: str, section: Section, *, is_listed: bool = True) -> Section:
-    """Return a section of one part, below those of the study; the contents list its first."""
+    """Return a section of one part, below those of the study. Only the first is listed."""
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     key, title = f"part-{slug}-{section.key}", f"{name}: {section.title}"
     return replace(section, key=key, title=title, first=False, is_listed=is_listed)
 
 
 def _events(part: PartRelease) -> Section:
-    """Describe a table without quasi-identifiers: another table generalises its people."""
+    """Return a section on a table without quasi-identifiers.
+
+    Another table generalises its people.
+    """
     rows = tuple((c["column"], c["role"], c["what"]) for c in part.public["columns"])
     said = (
         "This table generalises nothing. The figures with known facts state the risk of its rows.",
@@ -189,7 +192,7 @@ def _utility(release: StudyRelease) -> Section:
 
 
 def _values(release: StudyRelease) -> Section:
-    """List the people whose unreleased values are in the released bytes, compared with chance."""
+    """List the people with unreleased values in the released bytes, compared with chance."""
     rows = tuple(
         (
             one["says"],
@@ -211,7 +214,7 @@ def _values(release: StudyRelease) -> Section:
 
 
 def _show_informed(release: StudyRelease) -> Iterator[Block]:
-    """Yield the risk from an adversary who knows some facts of a person, a row for each part."""
+    """Yield the risk from an adversary who knows some facts of a person, one row per part."""
     informed = release.public.get("informed", ())
     if not informed:
         return
@@ -246,13 +249,13 @@ KNOWN_FACTS = {0: "no fact", 1: "1 fact", 2: "2 facts", 3: "3 facts", None: "all
 
 
 def _at_recall(release: StudyRelease) -> str:
-    """Return the assumption of the figure at recall: every name is missed if nobody checked it."""
+    """Return the assumption of the figure at recall: unchecked texts hide no name."""
     accepted = PROVED if has_proofs(release.public) else AT_RECALL
     return UNCHECKED if release.unaccepted_parts else accepted
 
 
 def _in_short(public: Mapping[str, float], says_recall: str) -> Iterator[str]:
-    """Yield sentences on the joint risk and the table's alone; first on the values."""
+    """Yield sentences on values in texts, the joint risk and the table's own risk."""
     if values := public.get("values_in_text"):
         yield (
             f"{share(values)} of the people have an own unreleased value in the released bytes. "
@@ -320,7 +323,7 @@ def _show_planted(release: StudyRelease) -> Iterator[Block]:
 
 
 def _list_sentences(release: StudyRelease) -> Section:
-    """List the released sentences in which an age or a sex can still be read."""
+    """List the released sentences that still state an age or a sex."""
     rows: list[tuple[str, ...]] = []
     count = 0
     for row in _sentences(release):

@@ -1,4 +1,4 @@
-"""The report's section on an export: the released and the unreleased content, with its rows."""
+"""The report's section on an export: its released and unreleased content, with row counts."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _ELEMENTS = "Other elements that voile removed from released rows, with the numb
 
 
 def write_section(release: StudyRelease, audience: Audience) -> Section:
-    """Return the rows of each type of the export, and its content that is not released.
+    """Return the row counts of each type of the export, and its unreleased content.
 
-    audience : the public gets the content and the reasons, without rows.
+    audience : the public report has the content and the reasons, without counts.
     """
     if audience == "public":
         public = release.public.get(EXPORT, {}).get("unreleased", ())

@@ -1,4 +1,4 @@
-"""The first section of a study's report: content, disclosure by facts, and waiting reviews."""
+"""The first section of a study's report: content, disclosure by facts, and pending reviews."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voile.study.study_release import EXPORT, StudyRelease, has_proofs
 
 FATES = ("suppressed", "rejected")
 MOST = 12
-"""Names that one line lists."""
+"""Maximum number of names in one line."""
 _FACTS = (
     ("one_fact_alone", "by 1 fact of a part"),
     ("two_facts_alone", "by 2 facts"),
@@ -23,9 +23,9 @@ _FACTS = (
 
 
 def summarise(release: StudyRelease, audience: Audience) -> Section:
-    """Return the released and unreleased content, the people alone by facts, and what waits.
+    """Return the released and unreleased content, the unique people by facts, and pending reviews.
 
-    audience : the public gets names and shares, without rows.
+    audience : the public report has names and shares, without row counts.
     """
     rows = tuple(
         (name, " ".join(lines))

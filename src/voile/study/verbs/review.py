@@ -1,4 +1,4 @@
-"""A person reads the proposals of a kit of notes, in the notes of the study."""
+"""Review by a person of the proposals of a kit of notes, in the notes of the study."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ def review(
 ) -> EndedVerb:
     """Serve the review of a part's work folder until its reviewers end it.
 
-    name : of the part; not needed where one part alone is made of notes that nobody marked.
+    name : the part. Not needed if only one part is made from unannotated notes.
 
-    Raises RequestError: there is no such part, or `fit` did not make its kit yet.
+    Raises
+    ------
+    RequestError : there is no such part, or `fit` has not yet made its kit.
     """
     work, then = plan.notes_kit(_part(plan, name)), next_commands(plan, name)
     return review_work(options, reporter, work=work, **then)

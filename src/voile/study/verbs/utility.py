@@ -1,4 +1,4 @@
-"""Counts by age, sex, region and year, of the source and of the written release."""
+"""Counts by age, sex, region and year, in the source and in the written release."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from voile.study.verbs.writing import StudyWriting
 from voile.tables.recoding.codebook import CodedColumn
 
 BAND = 10
-"""Years of a band of ages that is compared."""
+"""Years of a compared age band."""
 REGION = 3
-"""First characters of a code that name a region."""
+"""Number of first characters of a code that identify a region."""
 MOST = 30
-"""Values of a column that are compared: with more it is by region."""
+"""Maximum compared values of a column. Longer columns are compared by region."""
 MISSING = "missing"
 
 
 class ComparedCount(NamedTuple):
-    """The rows with a value, in the source and in the release.
+    """The number of rows with a value, in the source and in the release.
 
     after : each released row is spread evenly over the source's values in its interval.
     """
@@ -40,7 +40,7 @@ class ComparedCount(NamedTuple):
 
 
 def compare_counts(writing: StudyWriting) -> list[ComparedCount]:
-    """Compare the counts of the first table's columns, and of years, before and after.
+    """Compare the counts of the first table's columns and of years, before and after.
 
     Cost: one pass over the source and the release of each part, and over an export's files.
     """
@@ -79,7 +79,7 @@ def _count(cells: pa.ChunkedArray) -> tuple[list[Any], list[int]]:
 
 
 def _namer(column: CodedColumn, values: Iterable[Any]) -> Callable[[Any], str]:
-    """Return what names the band of a value: ten years, a region, or the value."""
+    """Return a function for the band of a value: ten years, a region, or the value itself."""
     present = [one for one in values if one is not None]
     if column.kind in ("integer", "decimal", "date"):
         return lambda value: _band(column.parser(value))
@@ -128,5 +128,5 @@ def _years(source: Source, column: str) -> Iterator[int]:
 
 
 def counts_to_data(counts: Iterable[ComparedCount]) -> list[Mapping[str, Any]]:
-    """Return the counts as the private manifest has them."""
+    """Return the counts in the form of the private manifest."""
     return [one._asdict() for one in counts]

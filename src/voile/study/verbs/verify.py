@@ -1,4 +1,4 @@
-"""A written release of a study, checked again: its seal, its manifest, each part by its kind."""
+"""Check a written release of a study again: its seal, its manifest, each part by its kind."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from voile.study.verbs.export import check_files
 def verify(
     release: StudyRelease, secret: Secret | None, plan: StudyPlan | None = None
 ) -> Iterator[ReleaseCheck]:
-    """Yield each check of a release, in words, and whether it holds; None where it cannot say.
+    """Yield each check of a release as a sentence and its result, or None if it cannot be made.
 
-    plan : with its sources, in which the value search looks again.
+    plan : the plan with its sources, in which the value search is repeated.
     """
     settle_evidence(release.path)
     yield from _check_seals(release, secret)
@@ -43,7 +43,7 @@ def verify(
 
 
 def _search_values(release: StudyRelease, plan: StudyPlan | None) -> Iterator[ReleaseCheck]:
-    """Search the unreleased values of people again, where the sources and the folder are here."""
+    """Repeat the search for unreleased values, if the sources and the private folder are here."""
     if plan is None or release.private is None:
         yield ReleaseCheck("own unreleased values in the released bytes: it takes the plan", None)
         return
@@ -66,7 +66,7 @@ def _search_values(release: StudyRelease, plan: StudyPlan | None) -> Iterator[Re
 
 
 def _check_attacks(release: StudyRelease, secret: Secret | None) -> Iterator[ReleaseCheck]:
-    """Hold what attacks found to the seals under which it was kept, where there is any."""
+    """Check the findings of attacks against their seals, if there are any."""
     if not release.folder.is_dir():
         return
     for name in ("", *release.public["parts"]):
@@ -82,7 +82,7 @@ def _check_attacks(release: StudyRelease, secret: Secret | None) -> Iterator[Rel
 
 
 def _of_part(release: StudyRelease, name: str, *, in_place: bool) -> Iterator[ReleaseCheck]:
-    """Check one part as its kind does; a text column is checked with the table that it is in."""
+    """Check one part with the checks of its kind. A text column is checked with its table."""
     part = release.part(name)
     try:
         found = [*check_counts(part), *as_published(part)]
@@ -93,7 +93,12 @@ def _of_part(release: StudyRelease, name: str, *, in_place: bool) -> Iterator[Re
 
 
 def check_sealed(release: StudyRelease, secret: Secret) -> None:
-    """Raise `TamperedError` when a file of a release is not as apply sealed it."""
+    """Check that every file of a release matches its seal.
+
+    Raises
+    ------
+    TamperedError : a file does not match.
+    """
     settle_evidence(release.path)
     checked = (*_check_seals(release, secret), *_check_attacks(release, secret))
     if wrong := [one.says for one in checked if one.holds is not True]:
@@ -101,7 +106,7 @@ def check_sealed(release: StudyRelease, secret: Secret) -> None:
 
 
 def _check_seals(release: StudyRelease, secret: Secret | None) -> Iterator[ReleaseCheck]:
-    """Hold every file of the release and of its private folder to what apply sealed."""
+    """Check every file of the release and of its private folder against the seal of `apply`."""
     if not release.folder.is_dir():
         said = "the manifest is as apply wrote it: only the private folder can say so"
         yield ReleaseCheck(said, None)

@@ -1,4 +1,4 @@
-"""The parts of a study's release on their way: the table, the other rows, the texts."""
+"""Write the parts of a study's release: the table, the other rows, the texts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from voile.tables.recoding.boxes import read_codebook
 
 @dataclass
 class StudyWriting:
-    """The places of a release's parts, written one after the other, and their results."""
+    """The paths of a release's parts, which are written one after the other, and their results."""
 
     plan: StudyPlan
     kits: Mapping[str, StoredKit]
@@ -69,7 +69,7 @@ class StudyWriting:
     """The manifests' entries on the export's files, if there is one."""
 
     def write(self) -> None:
-        """Write the table, the other rows, and the texts, which say no more than its rows."""
+        """Write the table, the other rows, and the texts, which reveal no more than its rows."""
         checks.check_written_once(self.plan)
         table, _ = self.plan.table
         self.parts = {table: self._rows(table)}
@@ -88,7 +88,7 @@ class StudyWriting:
             self.export = self._export()
 
     def reopen(self, release: StudyRelease) -> None:
-        """Take the parts of an earlier release, which lie here, as if they were written now."""
+        """Take the parts of an earlier release as if they had just been written."""
         public, hidden = release.public, release.private or {}
         self.parts = {
             x: (dict(own), dict(hidden["parts"][x])) for x, own in public["parts"].items()
@@ -99,7 +99,7 @@ class StudyWriting:
         self.shown = self._read_shown()
 
     def write_again(self) -> None:
-        """Gather the texts in rows of tables, and write the export, once texts were mended."""
+        """Gather the texts in rows of tables again, and write the export, after corrections."""
         for name, part in self.plan.texts.items():
             if part.of is not None:
                 self.gather(name)
@@ -131,11 +131,11 @@ class StudyWriting:
         return gather_texts(table, rows, (self.plan.study.subject, str(part.text)), scratch)
 
     def _locate_released(self, name: str) -> Path:
-        """Return where the texts of a part lie before they are put into rows of a table."""
+        """Return the path of a part's texts before they are put into rows of a table."""
         return self.scratch / name / "released.parquet"
 
     def _rows(self, name: str) -> Manifests:
-        """Write a part of rows, its people under the study's pseudonyms or under none."""
+        """Write a part of rows, with the study's pseudonyms or without any."""
         part, options = self.plan.rows[name], options_of_rows(self.plan, name)
         step = find_module(part.kind).prepare(
             self.kits[name], self.chosen[name], self.plan.open_part(name), options
@@ -144,7 +144,7 @@ class StudyWriting:
             return self._run(name, step, options, self.place(name))
 
     def place(self, name: str) -> Path:
-        """Return where the rows of a part are released."""
+        """Return the path of a part's released rows."""
         return self.release / self.plan.file(name)
 
     def _text(self, name: str, part: TextPart) -> Manifests:
@@ -173,23 +173,23 @@ class StudyWriting:
         return manifests
 
     def text_options(self, name: str, given: Mapping[str, Any] | None = None) -> Any:
-        """Return the options by which a part of texts is released; given : of its place."""
+        """Return the options for releasing a part of texts; `given` are set by its place."""
         part, own = self.plan.texts[name], dict(given or {})
         own |= {"subject": self.plan.study.subject, "key_file": self.plan.key_file, **part.apply}
         if self.plan.names is not None:
             own = {"replace": "surrogate", **own}
         if own.get("replace") == "surrogate":
             own["date_shift_days"] = self.plan.study.date_shift_days
-            own.setdefault("language", "english")  # as the names of the table's columns
+            own.setdefault("language", "english")  # as for the names in the table's columns
             checks.check_surrogates(self.plan, name, self.kits[name], self.extract)
         return self.plan.options(DOCUMENTS.options.apply, name, "apply", _list_given(own))
 
     def writer(self, options: Any) -> Callable[[RemovalReplacer], RemovalReplacer]:
-        """Return a function that turns a replacer into one that writes mentions by the rules."""
+        """Return a function that extends a replacer to write mentions by the rules."""
         return writer_of(self.rules(options), self.names.words_of)
 
     def _lookups(self, name: str, step: Any) -> PersonLookups | None:
-        """Return what finds the unreleased values of each person in a part's texts."""
+        """Return the finder of the unreleased values of each person in a part's texts, if any."""
         tables, subject = self.list_unreleased(name, step.schema.names), self.plan.study.subject
         first = next(step.source.batches([subject, *step.texts], batch_rows=LOOKED_AT), None)
         texts = [] if first is None else first.to_pylist()
@@ -202,7 +202,7 @@ class StudyWriting:
         return PersonLookups.of(tables, self.plan.mentions, documents)
 
     def list_unreleased(self, name: str, released: Sequence[str]) -> list[UnreleasedColumns]:
-        """Return the unreleased columns of every part, and of the texts of one next to them.
+        """Return the unreleased columns of every part, and those next to the texts of a part.
 
         released : the columns that are released with these texts.
         """
@@ -231,7 +231,7 @@ class StudyWriting:
         return run.fill(parts, force=False)
 
     def _export(self) -> Manifests:
-        """Write the export in its own form; return its files' entries for the two manifests."""
+        """Write the export in its own form, and return its files' entries for the two manifests."""
         texts = [
             (open_source(self.place(n)), self.private / n, self.column(n)) for n in self.plan.texts
         ]
@@ -256,7 +256,7 @@ class StudyWriting:
         return source_rows(self.private / name)
 
     def part(self, name: str) -> PartRelease:
-        """Return a part that was written, for who reads it again."""
+        """Return a part that was written, for reading it again."""
         return PartRelease(self.place(name), *self.parts[name], beside=self.private / name)
 
     @cached_property
@@ -265,7 +265,10 @@ class StudyWriting:
 
     @cached_property
     def readers(self) -> Mapping[str, MentionReader]:
-        """What reads each type that is written by a column, or marked though no kit finds it."""
+        """The readers of mentions that the release changes, by type.
+
+        They are types with a column, and types that are always replaced by a placeholder.
+        """
         found = {}
         for label, one in self.plan.mentions.items():
             if one.column is not None:
@@ -277,7 +280,7 @@ class StudyWriting:
         return found
 
     def _words(self, mention: MentionEntry) -> dict[str, tuple[str, ...]] | None:
-        """Return the words that are looked for of a column, and the cells that each means."""
+        """Return the words to search for a column, with the cells that each word means."""
         if mention.column is None or not mention.is_looked_for:
             return None
         found: dict[str, tuple[str, ...]] = {}
@@ -313,7 +316,7 @@ class StudyWriting:
 
 
 def options_of_rows(plan: StudyPlan, name: str) -> Any:
-    """Return the options by which a part of rows is released."""
+    """Return the options for releasing a part of rows."""
     part = plan.rows[name]
     named = {"pseudonyms": True} if part.kind == "itemsets" else {"no_pseudonyms": False}
     unnamed = {one: not said for one, said in named.items()}
@@ -326,7 +329,7 @@ def options_of_rows(plan: StudyPlan, name: str) -> Any:
 
 
 def _roles(private: Mapping[str, Any]) -> dict[str, str]:
-    """Return the role of each column of a part that was written."""
+    """Return the role of each column of a written part."""
     return {column: one["role"] for column, one in private["roles"]["columns"].items()}
 
 
@@ -337,9 +340,10 @@ def _some(texts: Source, column: str) -> list[str]:
 
 
 def _list_given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are given: without a file, the secret is the environment's.
+    """Return the options with a value, with absolute paths.
 
-    Paths are written whole: a relative one would be read relative to the plan.
+    A relative path would be resolved relative to the plan. Without a key file, the secret comes
+    from the environment.
     """
     return {name: x if not isinstance(x, os.PathLike) else os.path.abspath(x)
             for name, x in options.items() if x is not None}  # fmt: skip
