@@ -1,4 +1,4 @@
-"""One plan over tables and notes of the same people: one secret, one offset, one judgement."""
+"""One plan over tables and notes of the same people: one secret, one offset, one evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The release of a study, as a determination judges it: all parts jointly first, then each part."""
+"""The release of a study as a determination evaluates it: all parts jointly, then each part."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STUDY = "study"
 
 @dataclass(frozen=True)
 class OfParts:
-    """A measure of one kind of data, of each part of that kind."""
+    """A measure of one kind of data, applied to each part of that kind."""
 
     kind: str
     measure: CriterionMeasure
@@ -60,14 +60,14 @@ class OfParts:
 
 @dataclass(frozen=True)
 class GuessedColumns:
-    """How much better than chance a classifier guesses a column from the texts, at most."""
+    """The largest gain over chance of a classifier that guesses a column from the texts."""
 
     criterion: Name = "inference"
 
     def read_measurements(
         self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds, /
     ) -> Iterator[CriterionMeasurement]:
-        """Yield a measurement for each column; nothing where the rows show it."""
+        """Yield a measurement for each guessed column. Columns that the rows show are left out."""
         for one in public.get("guesses", ()):
             low, high = (max(0.0, one[end] - one["chance"]) for end in ("low", "high"))
             most = round_number(high, "up")
@@ -84,7 +84,7 @@ class GuessedColumns:
 class JointGroup:
     """The risk of a person in the smallest group by all parts, with all rows linked.
 
-    The manifest states no size below 11: the figure is then 1.
+    The manifest contains no size below 11. The figure is then 1.
     """
 
     criterion: Name = "re-identification"
@@ -92,7 +92,7 @@ class JointGroup:
     def read_measurements(
         self, public: Mapping[str, Any], _: Sequence[Evidence], bounds: Bounds, /
     ) -> Iterator[CriterionMeasurement]:
-        """Yield the risk for a limit on persons; nothing of a release from before."""
+        """Yield the risk if the limit is on persons. Older releases have no such figure."""
         most = public["figures"].get("all_parts_group_risk")
         if bounds != "mean" and most is not None:
             says = "people in the smallest group by all parts and numbers of rows: "
@@ -106,7 +106,7 @@ class JointGroup:
 class AtRecall:
     """A figure at the recall of the notes' kits, or at the limit that readers proved.
 
-    Where a part waits for acceptance, it is the figure if no name is hidden.
+    If a part is not yet accepted, the figure assumes that no name was missed.
     """
 
     measure: CertifiedFigure
@@ -118,7 +118,7 @@ class AtRecall:
     def read_measurements(
         self, public: Mapping[str, Any], evidence: Sequence[Evidence], bounds: Bounds, /
     ) -> Iterator[CriterionMeasurement]:
-        """Yield the figure, and name the parts that wait."""
+        """Yield the figure, with the names of the parts that are not yet accepted."""
         waiting = unaccepted_in(public)
         for one in self.measure.read_measurements(public, evidence, bounds):
             proved = "readers' proofs" if has_proofs(public) else "recall of the notes' kits"
@@ -184,7 +184,7 @@ class OfStudy:
         return self.release.path / MANIFEST
 
     def evidence(self, secret: Secret | None, given: object) -> Sequence[Evidence]:
-        """Check the release, and return what `study attack` found of it and of its parts."""
+        """Check the release, and return the findings of `study attack` on it and on its parts."""
         if given is not None:
             remedy = "leave --evidence out"
             raise RequestError("a study's evidence lies in its private folder", instead=remedy)
@@ -220,7 +220,9 @@ class OfStudy:
 def open_subject(path: Path) -> OfStudy:
     """Open the folder of a study's release.
 
-    Raises RequestError: it was made before studies could be judged.
+    Raises
+    ------
+    RequestError : the release was made by a version that determinations do not support.
     """
     release = StudyRelease.open(path)
     if "sha256" not in release.public:

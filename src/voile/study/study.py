@@ -1,4 +1,4 @@
-"""A study in Python: the same verbs as `voile study`, on its plan."""
+"""A study in Python, with the same verbs as `voile study`."""
 
 from __future__ import annotations
 
@@ -68,10 +68,13 @@ class Study(BriefRepr):
         ledger: str | PathLike[str] | None = None,
         words: Words = as_keywords,
     ) -> Self:
-        """Read a plan; every mistake is named with its place.
+        """Read a plan. Every mistake is reported with its place.
 
-        ledger : judges every release of the source [the plan's ledger, if any].
-        words : the form of options in errors: force, or --force on the command line.
+        Parameters
+        ----------
+        path : the study's TOML file.
+        ledger : the ledger that evaluates every release of the source [the plan's ledger, if any].
+        words : the form of options in errors: force in Python, --force on the command line.
         """
         with words():
             plan = StudyPlan.read_file(Path(path))
@@ -83,20 +86,25 @@ class Study(BriefRepr):
 
         Raises
         ------
-        RequestError : a row names nobody, roles disagree, a column has one value, notes are empty.
-        InfeasibleError : k is more than the people allow.
+        RequestError : a row has no subject, roles disagree, a column has a single value, or notes
+            are empty.
+        InfeasibleError : k is larger than the people allow.
         """
         with self.words(), unpack_export(self.plan) as plan:
             check(plan)
 
     @check_arguments
     def fit(self, *, force: bool = False, progress: ProgressHook = silent) -> StoredKit:
-        """Make the kits of notes, fit the table, judge its policies, and write the study's kit.
+        """Make the kits of notes, fit the table, evaluate its policies, and write the study's kit.
 
-        force : replace kits if voile wrote them; one of notes only where it is to be made again.
+        Parameters
+        ----------
+        force : whether to replace kits that voile wrote. A kit of notes is replaced only if it must
+            be made again.
+        progress : called with a task, the finished work and the total work.
         """
         with self.words():
-            KIT.check_free(self.plan.kit, force=force)  # before the work, and when it is written
+            KIT.check_free(self.plan.kit, force=force)  # checked before the work and when writing
             with unpack_export(self.plan) as plan:
                 kit = fit(plan, force=force, progress=progress)
             kit.save(self.plan.kit, force=force)
@@ -105,9 +113,9 @@ class Study(BriefRepr):
     def review(
         self, options: ReviewOptions, reporter: VerbReporter, *, part: str | None = None
     ) -> EndedVerb:
-        """Serve a page on which people read the proposals of the kit of a part of notes.
+        """Serve a page on which people review the proposals of the kit of a part of notes.
 
-        An export lies open, in a folder of mode 0700, until they end it.
+        An export stays unpacked, in a folder of mode 0700, until the review ends.
         """
         with self.words(), unpack_export(self.plan) as plan:
             return review(plan, part, options, reporter)
@@ -116,10 +124,14 @@ class Study(BriefRepr):
     def apply(
         self, *, override: str | None = None, force: bool = False, progress: ProgressHook = silent
     ) -> StudyRelease:
-        """Write the release of all parts, whole or not at all.
+        """Write the release of all parts, completely or not at all.
 
-        override : reason to release though the ledger's promise is broken; the ledger records it.
-        force : replace the release if voile wrote it.
+        Parameters
+        ----------
+        override : reason to release although the ledger's risk budget is exceeded; the ledger
+            records it.
+        force : whether to replace the release if voile wrote it.
+        progress : called with a task, the finished work and the total work.
         """
         with self.words():
             kit = load(self.plan)
@@ -129,9 +141,10 @@ class Study(BriefRepr):
     def accept(
         self, options: ReadingOptions, reporter: VerbReporter, *, part: str | None = None
     ) -> EndedVerb:
-        """Go on with the reading of the release's texts, as far as answers are at hand.
+        """Continue the acceptance sampling of the release's texts with the available answers.
 
-        What readers find is removed from the release; a proved limit enters its joint figures.
+        Identifiers that readers find are removed from the release. A proved limit becomes part of
+        its joint figures.
         """
         with self.words():
             kit = load(self.plan)
@@ -140,10 +153,10 @@ class Study(BriefRepr):
 
     @property
     def frontier(self) -> pa.Table:
-        """The joint frontier: policies evenly along the table's, and the one that was picked.
+        """The joint frontier: evenly spaced policies of the table's frontier, and the chosen one.
 
-        Columns: number, loss, released (subjects), and expected matches: of the table alone, of all
-        parts (joint), and at the recall of the notes' kits (joint_at_recall).
+        Columns: number, loss, released (subjects), and expected matches. These are given for the
+        table alone, for all parts (joint), and at the recall of the notes' kits (joint_at_recall).
         """
         with self.words():
             return load(self.plan).tables[FRONTIER]
@@ -152,10 +165,12 @@ class Study(BriefRepr):
     def part_kit(self, name: str) -> StoredKit:
         """Return the kit of one part, as a kit of its kind.
 
-        With it and the study's secret, `voile.signals.enrol`, `send` and `receive` hold sessions
-        with the study's subjects, under the pseudonyms that they have in the release.
+        With the kit and the study's secret, `voile.signals.enrol`, `send` and `receive` run
+        sessions with the study's subjects. Subjects have the pseudonyms of the release.
 
-        Raises RequestError: there is no such part.
+        Raises
+        ------
+        RequestError : the plan has no such part.
         """
         with self.words():
             if name not in self.plan.parts:
@@ -176,10 +191,14 @@ class Study(BriefRepr):
     ) -> AttackedStudy:
         """Attack all parts together: by the facts of each, by true dates, and with a register.
 
-        The findings are kept, sealed, for `determine`.
+        The findings are stored under a seal, for `determine`.
 
-        register : any input of `voile.open_source`: named people, with the study's subject column.
-        parts : also attack each part by itself, by the attacks of its kind; it may take minutes.
+        Parameters
+        ----------
+        register : named people, with the study's subject column; any input of `voile.open_source`.
+        parts : whether to attack each part by itself as well, with the attacks of its kind. This
+            may take minutes.
+        progress : called with a task, the finished work and the total work.
         """
         with self.words():
             named = None if register is None else open_source(register)
@@ -196,9 +215,13 @@ class Study(BriefRepr):
     def report(
         self, out: str | PathLike[str], *, internal: bool = False, force: bool = False
     ) -> Path:
-        """Write the report of the release: one page, the joint figures first. Returns where.
+        """Write the report of the release: one page, with the joint figures first. Return its path.
 
-        internal : include small counts, and sentences of the texts.
+        Parameters
+        ----------
+        out : path of the page.
+        internal : whether to include small counts, and sentences of the texts.
+        force : whether to replace the page if voile wrote it.
         """
         with self.words():
             release, secret = StudyRelease.open(self.plan.release), Secret.find(self.plan.key_file)
@@ -213,12 +236,12 @@ class Study(BriefRepr):
             return Path(out)
 
     def determine(self, *_: object, **__: object) -> NoReturn:
-        """Refuse: use `voile.determination.determine_study`."""
+        """Raise an error that names the replacement, `voile.determination.determine_study`."""
         raise removed_method("study", "Study.determine")
 
     @check_arguments
     def verify(self) -> tuple[ReleaseCheck, ...]:
-        """Check the release against its manifest and its seal; return each check and its result."""
+        """Check the release against its manifest and its seal. Return each check and its result."""
         with self.words():
             release = StudyRelease.open(self.plan.release)
             with unpack_export(self.plan) as plan:

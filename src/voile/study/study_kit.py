@@ -1,4 +1,4 @@
-"""A study's kit: the kits of its parts in one folder, and how their policies were judged."""
+"""A study's kit: the kits of its parts in one folder, and the evaluation of their policies."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def _own(kit: StoredKit, part: str) -> dict[str, pa.Table]:
 def load(plan: StudyPlan) -> StoredKit:
     """Read the kit of a plan.
 
-    Raises RequestError: there is none, or it was fitted under another plan.
+    Raises
+    ------
+    RequestError : there is no kit, or it was fitted under another plan.
     """
     kit = StoredKit.load(plan.kit, KIND)
     if kit.facts.get("plan") != plan.to_data():
@@ -57,19 +59,19 @@ def load(plan: StudyPlan) -> StoredKit:
 
 
 def extract_in(kit: StoredKit) -> tuple[date | None, date | None]:
-    """Return the first and the last day of the parts' dates, as the fit found them."""
+    """Return the first and the last day of the parts' dates in the fit."""
     with fitting("the study's kit"):
         first, last = (day and date.fromisoformat(day) for day in kit.facts["extract"])
         return first, last
 
 
 def named_in_kit(chosen: Chosen) -> int | dict[str, Any]:
-    """Return how a kit names a policy that was picked: by its number, or as a whole."""
+    """Return a kit's key for a chosen policy: its number, or its whole content."""
     return dict(chosen.policy) if chosen.number is None else chosen.number
 
 
 def wrap_searched(kit: StoredKit, policy: Mapping[str, Any]) -> Chosen:
-    """Return a policy searched given earlier releases, which is not on the kit's frontier."""
+    """Return a policy found by a search given earlier releases, which is not on the frontier."""
     return Chosen(kit.kind, kit.id, None, Choice(joint_risk=1.0), {}, policy)
 
 
@@ -80,6 +82,6 @@ def _choose_policy(kit: StoredKit, named: int | Mapping[str, Any]) -> Chosen:
 
 
 def chosen_in(kit: StoredKit, kits: Mapping[str, StoredKit]) -> dict[str, Chosen]:
-    """Return the policy of each part that the fit picked."""
+    """Return the policy of each part that the fit chose."""
     with fitting("the study's kit"):
         return {name: _choose_policy(own, kit.facts["chosen"][name]) for name, own in kits.items()}

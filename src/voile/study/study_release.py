@@ -1,8 +1,8 @@
-"""The release of a study: one folder of parts with one manifest, and a private folder next to it.
+"""The release of a study: a folder of parts with one manifest, and a private folder next to it.
 
 - OUT/manifest.json: the public description of the study and of each part
 - OUT/visits.parquet: a part
-- OUT.private/: mode 0700, the study's private manifest, its seal, a folder a part
+- OUT.private/: mode 0700, with the private manifest, its seal and a folder for each part
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from voile.release.manifest import EVIDENCE, FINDINGS, PRIVATE_MANIFEST, StoredR
 
 FORMAT, VERSION, MANIFEST = outputs.STUDY_FORMAT, 1, outputs.STUDY_MANIFEST
 OF_ATTACKS = (EVIDENCE, EVIDENCE_SEAL)
-"""Files that attack writes into private folders, under seals of their own."""
+"""Files that `attack` writes into private folders, under their own seals."""
 UNACCEPTED = "unaccepted"
-"""The public manifest's key for the parts of texts that wait for acceptance."""
+"""The key in the public manifest for the parts of texts that are not yet accepted."""
 UTILITY = "utility"
-"""The part of the private manifest with counts before and after."""
+"""The part of the private manifest with counts before and after the release."""
 EXPORT = "export"
-"""The folder of a release with the parts in the form of the export that they came from."""
+"""The folder of a release with the parts in the form of their original export."""
 
 
 def _is_study(path: Path) -> bool:
@@ -48,7 +48,7 @@ def _is_study(path: Path) -> bool:
 
 
 def _is_private(path: Path) -> bool:
-    """Return whether a private folder contains only files sealed by apply, and files of attack."""
+    """Return whether a private folder contains only sealed files, and files of `attack`."""
     sealed = outputs.json_at(path / SEAL).get("files")
     known = {SEAL, *(sealed if isinstance(sealed, dict) else ())}
     return outputs.holds_no_other(
@@ -60,13 +60,13 @@ def _is_private(path: Path) -> bool:
 
 
 def unaccepted_in(public: Mapping[str, Any]) -> Sequence[str]:
-    """Return the parts of texts that wait for acceptance, by a study's public manifest."""
+    """Return the parts of texts that are not yet accepted, given a study's public manifest."""
     found: Sequence[str] = public.get(UNACCEPTED, ())
     return found
 
 
 def has_proofs(public: Mapping[str, Any]) -> bool:
-    """Return whether readers proved a limit of a part's remaining identifiers, by a manifest."""
+    """Return whether a manifest contains a proved limit of a part's remaining identifiers."""
     return any(ACCEPTANCE in one for one in public.get("parts", {}).values())
 
 
@@ -86,9 +86,9 @@ class PartRelease(StoredRelease):
 
 @dataclass(frozen=True, eq=False)
 class StudyRelease(BriefRepr):
-    """What `voile study apply` wrote.
+    """A release written by `voile study apply`.
 
-    path : the folder. public : its manifest. private : the one that never leaves, if it is here.
+    path : its folder. public : its manifest. private : its private manifest, if present.
     """
 
     shows = ("path",)
@@ -103,7 +103,8 @@ class StudyRelease(BriefRepr):
 
         Raises
         ------
-        RequestError : no release is there. DamagedError : its manifest is damaged.
+        RequestError : there is no release.
+        DamagedError : its manifest is damaged.
         """
         try:
             public = read_json(path / MANIFEST, "the manifest")
@@ -118,7 +119,7 @@ class StudyRelease(BriefRepr):
 
     @property
     def folder(self) -> Path:
-        """Where what never leaves lies."""
+        """The private folder of the release."""
         return private_path(self.path)
 
     def part(self, name: str) -> PartRelease:
@@ -130,28 +131,28 @@ class StudyRelease(BriefRepr):
 
     @property
     def whole(self) -> PartRelease:
-        """Return the manifest, which names every file, as a release to keep evidence about."""
+        """The manifest, which lists every file, as a release that evidence can refer to."""
         place = self.path / MANIFEST
         public = {**self.public, "sha256": file_sha256(place)}
         return PartRelease(place, public, self.private, beside=self.folder)
 
     @property
     def extract(self) -> tuple[date | None, date | None]:
-        """The first and the last day of the parts' dates, which stays here."""
+        """The first and the last day of the parts' dates, from the private manifest."""
         first, last = (day and date.fromisoformat(day) for day in (self.private or {})["extract"])
         return first, last
 
     @property
     def unaccepted_parts(self) -> Sequence[str]:
-        """The parts of texts of which no person has checked how many identifiers are missed."""
+        """The parts of texts for which no person has checked how many identifiers are missed."""
         return unaccepted_in(self.public)
 
     @property
     def findings(self) -> tuple[GateFinding, ...]:
-        """The figures that were counted in the written parts; none without the private folder."""
+        """The figures counted in the written parts. Empty without the private folder."""
         return findings_from_data((self.private or {}).get(FINDINGS, ()))
 
     @property
     def counts(self) -> Mapping[str, Mapping[str, Any]]:
-        """What became of the rows of each part."""
+        """The row counts of each part: released, rejected and so on."""
         return {name: one["counts"] for name, one in (self.private or {})["parts"].items()}
