@@ -83,7 +83,7 @@ class FitOptions(voile.release.options.FitOptions):
 
 
 class ApplyOptions(PseudonymOptions):
-    """How the release is written."""
+    """Options for writing the release."""
 
     missing: Literal["set-aside", "pass"] = Field(
         "set-aside", description="treatment of rows with a missing or infinite reading"

@@ -30,7 +30,7 @@ def _build_fitted(
 
 
 class NormalForm:
-    """Theorem 2: whiten each class symmetrically, z = S^(-1/2) (x - m).
+    """The map of Theorem 2, which whitens each class symmetrically: z = S^(-1/2) (x - m).
 
     Here m and S are the mean and the covariance of the class. The map is perfect if each class is
     normal: z then reveals nothing to any adversary, for every belief p(c | s).
@@ -56,7 +56,7 @@ def normal_frame(mean: Floats, covariance: Floats) -> AffineMap:
 
 
 class ExponentialForm:
-    """Theorem 3: divide each column by its class's mean, z = x / mean.
+    """The map of Theorem 3, which divides each column by its class's mean: z = x / mean.
 
     The map is perfect if the columns of each class are exponential and independent.
     """
@@ -79,7 +79,7 @@ def exponential_law(d: int) -> Floats:
 
 
 class GammaForm:
-    """Theorem 4: divide each column by its class's scale, z = x / scale.
+    """The map of Theorem 4, which divides each column by its class's scale: z = x / scale.
 
     The map is perfect if the columns of each class are independent gamma variables and each column
     has the same shape in every class. The shape is fitted to all classes together, by maximum

@@ -90,7 +90,7 @@ def prepare(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _SignalsApplying(ApplyingStep[SentRows, SentRows]):
-    """Encode rows, each by the map of its class. Messages replace the readings in their columns.
+    """The step that encodes rows, each by the map of its class, into messages.
 
     In the private folder, ``classes.csv`` contains the class of each pseudonym, for the recipient.
     ``outside.csv`` lists the readings that hardly occur in their class. Memory grows with the batch

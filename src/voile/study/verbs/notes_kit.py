@@ -185,7 +185,7 @@ def _hash_named(plan: StudyPlan, verb: str, given: Mapping[str, Any]) -> Iterato
 
 @dataclass(frozen=True)
 class SilentReports:
-    """Report progress, and important messages as warnings."""
+    """A reporter that passes on progress, and turns important messages into warnings."""
 
     shown: ProgressHook
 
