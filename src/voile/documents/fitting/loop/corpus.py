@@ -1,4 +1,4 @@
-"""The documents of a source that a fit learns from."""
+"""Collect the documents of a source for training."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from voile.documents.text.reader import DocumentReader, is_usable, text_hash
 
 
 def read_learning_corpus(reader: DocumentReader, source: Source) -> Corpus:
-    """Return the annotated documents to learn from, without those held out; one pass.
+    """Return the annotated documents for training, without held-out subjects, in one pass.
 
     Neither a subject's copies of a document nor the order of rows changes the result. Empty and
-    unusable texts are left out. Texts without annotations are left out with a warning.
+    unusable texts are omitted. Texts without annotations are omitted with a warning.
     """
     return in_order(only_annotated(filter(is_usable, reader.read_documents(source))))
 
 
 def in_order(documents: Iterable[Document]) -> Corpus:
-    """Return the documents in an order of their own, a subject's copies of one once."""
+    """Return the documents in an order independent of the input, without a subject's duplicates."""
     found = {(one.subject or "", one.text, one.spans): one for one in documents}
     return Corpus(found[key] for key in sorted(found))
 
 
 def text_hashes(corpus: Iterable[Document], key: bytes) -> NDArray[np.int64]:
-    """Return a keyed number for each text, (d,), by which a kit recognises its training texts."""
+    """Return a keyed hash of each text, (d,), by which a kit recognises its training texts."""
     return np.array([text_hash(one.text, key) for one in corpus], dtype=np.int64)
