@@ -1,4 +1,4 @@
-"""`voile documents accept`: prove by reading that few identifiers are left in a release."""
+"""The verb `voile documents accept`, which proves by reading that few identifiers are left."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ from voile.release.own_verbs import EndedVerb, VerbReporter
 from voile.release.scoring import private_manifest_of
 
 SURE = frozenset({"known", "list"})
-"""Kinds of reasons that remove only certain identifiers."""
+"""The kinds of reasons that remove only certain identifiers."""
 LOCK = "acceptance.lock"
-"""The lock of the command that goes on with a reading, from its first look to its last."""
+"""The lock of the command that continues a reading, which it keeps until it ends."""
 
 
 def accept(
@@ -66,9 +66,9 @@ def accept(
     encoding: str | None,
     writer: Callable[[RemovalReplacer], RemovalReplacer] | None = None,
 ) -> EndedVerb:
-    """Go on with the reading of a release as far as answers are at hand; see `AcceptOptions`.
+    """Continue the reading of a release as far as answers are available; see `AcceptOptions`.
 
-    writer : makes the replacer of mended texts of the release's own, where apply had another.
+    writer : creates the replacer for mended texts, if apply used another replacer than its options.
     """
     goal = AcceptanceGoal(options.at_most, options.per, options.confidence)
     opened = release if isinstance(release, StoredRelease) else _open_release(release)
@@ -103,10 +103,10 @@ class _AcceptScene:
     kit: StoredKit
     content: DocumentsContent
     policy: DocumentsPolicy
-    committee: TokenCommittee  # the policy's
+    committee: TokenCommittee  # the committee of the policy
     source: Source
     texts: Sequence[str]
-    documents: Any  # the source's, a corpus
+    documents: Any  # the documents of the source, a corpus
     writer: Callable[[RemovalReplacer], RemovalReplacer] | None
 
     @classmethod
@@ -118,11 +118,13 @@ class _AcceptScene:
         options: AcceptOptions,
         writer: Callable[[RemovalReplacer], RemovalReplacer] | None,
     ) -> _AcceptScene:
-        """Check that they belong together.
+        """Check that the release, the kit and the source belong together.
 
-        Raises RequestError: the release is another kit's or another source's, or has no private
-        folder; a model of the kit is not as it was. TamperedError: the release is not as its
-        manifest has it.
+        Raises
+        ------
+        RequestError : the release is from another kit or source, or has no private folder. Also
+        raised if a model of the kit has changed.
+        TamperedError : the release does not match its manifest.
         """
         private = private_manifest_of(release)
         release.check_hash()
@@ -155,16 +157,16 @@ class _AcceptScene:
 
     @cached_property
     def pairs(self) -> Sequence[Pair]:
-        """Every document as it is released now, with its own in the source."""
+        """Every document of the current release, with its source document."""
         return self.with_edits(None)
 
     def with_edits(self, removals: Path | None) -> list[Pair]:
-        """Return them with the edits that a file has."""
+        """Return the pairs with the edits in a file."""
         return list(pair_documents(self.release, self.texts, self.documents, removals))
 
     @property
     def least(self) -> int:
-        """Tokens that a census has at least: scores learnt from proposals may be far too low."""
+        """The fewest tokens of a census, since scores learned from proposals may be far too low."""
         return FEW if self.content.unchecked_reference else 0
 
     def subjects(self) -> int:
@@ -172,7 +174,7 @@ class _AcceptScene:
 
 
 class _GoingReading:
-    """A reading that goes on, from batch to batch and over the mending before a sample."""
+    """A reading in progress, from batch to batch and across the mending before a sample."""
 
     def __init__(
         self,
@@ -194,11 +196,11 @@ class _GoingReading:
 
     @property
     def decided_try(self) -> int:
-        """The last try whose verdict is written."""
+        """The last try with a recorded verdict."""
         return int(private_manifest_of(self.scene.release).get(ACCEPTANCE, {}).get("decided", 0))
 
     def renew(self) -> None:
-        """Begin again at the first line: an answer may have been undone that was taken."""
+        """Restart at the first line, since a used answer may have been undone."""
         frozen = private_manifest_of(self.scene.release).get(ACCEPTANCE, {}).get("frozen", 0)
         cut = 1 / (1 + self.scene.policy.miss_cost)
         pairs = self.scene.pairs
@@ -206,7 +208,7 @@ class _GoingReading:
         self.course = ReadingCourse(self.state, self.store, *given)
 
     def go_on(self) -> AcceptanceVerdict | DueTokens:
-        """Take the answers that are there; return the verdict, or what waits for answers."""
+        """Use the available answers, and return the verdict, or the tokens that wait."""
         while True:
             came = self.course.go_on()
             if isinstance(came, AcceptanceVerdict):
@@ -221,11 +223,11 @@ class _GoingReading:
             self.renew()
 
     def has_more(self) -> bool:
-        """Say whether further lines wait, now that these are answered."""
+        """Return whether further lines wait, now that these are answered."""
         try:
             return isinstance(self.go_on(), DueTokens)
         except VoileError:
-            return False  # raised again once the page is closed
+            return False  # raised again after the page is closed
 
     def mend(self, facts: Mapping[str, Any], public: Mapping[str, Any] | None) -> None:
         """Write the release without the finds so far, and with these facts of the reading."""
@@ -241,7 +243,7 @@ class _GoingReading:
 
 
 def _open_release(place: str) -> StoredRelease:
-    """Open a release; as it was before a mending that was killed, or after."""
+    """Open a release, in its state before or after an interrupted mending."""
     if not isinstance(place, str | PathLike):
         remedy = "give what apply returned, or its path"
         raise RequestError(f"{name_kind(place)} is not a release", instead=remedy)
@@ -267,7 +269,7 @@ def _is_read(release: StoredRelease) -> RequestError:
 def _resume_state(
     folder: Path, scene: _AcceptScene, goal: AcceptanceGoal, options: AcceptOptions
 ) -> ReadingState:
-    """Return the state to go on from; begin where there is none."""
+    """Return the stored state, or begin a reading if there is none."""
     release = scene.release
     settle(folder / STATE, outputs.ACCEPTANCE)
     if not (folder / STATE).exists():
@@ -281,7 +283,8 @@ def _resume_state(
                 where=str(release.path),
                 instead=f"remove {folder.name}, and read the release as it is now",
             )
-        state = replace(state, now=sha256)  # it was mended, and the run ended before it said so
+        # the release was mended, but the run ended before it stored this
+        state = replace(state, now=sha256)
         state.write(folder)
     if state.goal != goal:
         if not _is_answered(folder):
@@ -322,7 +325,7 @@ def _begin(
 def _report_plan(
     scene: _AcceptScene, goal: AcceptanceGoal, options: AcceptOptions, reporter: VerbReporter
 ) -> EndedVerb:
-    """Say how much must be read; nothing is begun."""
+    """Report how much must be read, without beginning a reading."""
     kept = KeptTokens.of(scene.pairs, scene.committee)
     pool = identifiers(scene.pairs, kept, SURE)
     scores = kept.chances[kept.tokens]
@@ -369,7 +372,7 @@ def _is_answered(folder: Path) -> bool:
 
 
 def _serve_lines(going: _GoingReading, serve: Callable[..., None], options: AcceptOptions) -> None:
-    """Show what waits on the local page, and what waits then, until its reader ends it."""
+    """Show the waiting lines on the local page, including later ones, until its reader ends it."""
     serve(
         going.store,
         purposes=acceptance_answers.PURPOSES,
@@ -386,7 +389,7 @@ def _serve_lines(going: _GoingReading, serve: Callable[..., None], options: Acce
 def _record_verdict(
     going: _GoingReading, verdict: AcceptanceVerdict, reporter: VerbReporter
 ) -> EndedVerb:
-    """Write the certificate into evidence and manifests, once; say it."""
+    """Write the certificate into evidence and manifests once, and report it."""
     course = going.course
     subjects = going.scene.subjects()
     found = certificate(verdict, course.reading.goal, subjects, as_hard=course.as_hard)
@@ -399,7 +402,7 @@ def _record_verdict(
 def _certify(
     going: _GoingReading, verdict: AcceptanceVerdict, found: AcceptanceCertificate
 ) -> None:
-    """Write a verdict into manifests and evidence, where it is not there yet."""
+    """Write a verdict into manifests and evidence, unless they already contain it."""
     if going.decided_try < verdict.number:
         facts = {"decided": verdict.number, **asdict(verdict)}
         going.mend(facts, found.public if verdict.accepted else None)

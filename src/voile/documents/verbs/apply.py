@@ -1,4 +1,4 @@
-"""The wing's third verb: apply streams documents through a committee into a release."""
+"""The verb apply, which streams documents through a committee into a release."""
 
 from __future__ import annotations
 
@@ -71,7 +71,10 @@ OF_TEXT = ("published_tokens",)
 UNTAGGED, FAILED = "no parts of speech, which the kit learnt from", "could not be worked on"
 LEARNT, UNREAD = "learnt from", "why it could not be read"
 ROWS_AT_A_TIME = 128
-"""Few, so that several processes have work of a small source; a row may be a whole book."""
+"""The rows of a batch.
+
+They are few, so that several processes share a small source. A row may be a whole book.
+"""
 CONTROL_CHARACTERS = RemovalReason("rule", "control characters")
 PSEUDONYM = "pseudonym, keyed by a secret"
 WHAT = {
@@ -88,8 +91,8 @@ def prepare(
 
     Raises
     ------
-    RequestError : the source has other columns, or a list, pattern or secret is not there.
-    TamperedError : the kit's classifiers are not of its features.
+    RequestError : the source has other columns, or a list, pattern or secret is missing.
+    DamagedError : the kit's classifiers do not fit its features.
     """
     content = DocumentsContent.of(kit)
     source = options.open_subjects(source)
@@ -130,7 +133,7 @@ def prepare(
 
 
 def _refuse_true_dates(figures: Mapping[str, float]) -> None:
-    """Refuse a release that moves one date of a person and leaves another true."""
+    """Refuse a release that moves one date of a person and leaves another date true."""
     if dates := figures.get("true_dates"):
         people = size(figures["people_with_true_dates"], "public")
         raise RequestError(
@@ -143,7 +146,7 @@ def _refuse_true_dates(figures: Mapping[str, float]) -> None:
 
 
 def _released_roles(roles: Roles, options: ApplyOptions) -> Roles:
-    """Return the role of each column in the release: pseudonyms are identifiers in any kit."""
+    """Return the role of each column in the release; pseudonyms are identifiers in any kit."""
     if not options.pseudonyms or roles.subject is None:
         return roles
     return roles.corrected({roles.subject: "identifier"})
@@ -174,10 +177,10 @@ def _jobs(asked: int) -> int:
 class WorkedDocuments:
     """Counts of the released documents.
 
-    counts : of `UNITS`, and the documents that the kit learnt from.
+    counts : the counts of `UNITS`, and of training documents.
     by : the reasons of removals.
     labels : the types of removals.
-    failures : why texts that are not blank failed. None counts those that did not.
+    failures : the reasons for the failure of non-blank texts. None counts successes.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -186,7 +189,7 @@ class WorkedDocuments:
     failures: Counter[DocumentFailure | None] = field(default_factory=Counter)
 
     def check(self) -> None:
-        """Refuse a release of which every text failed alike, where no text is to blame."""
+        """Refuse a release if every text failed for the same reason, which no text caused."""
         why = next(iter(self.failures), None)
         if why is not None and len(self.failures) == 1 and not why.is_expected:
             raise VoileError(
@@ -198,7 +201,7 @@ class WorkedDocuments:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
-    """Publish the text columns with their removals made, and the kept columns as they are."""
+    """The step that publishes the text columns after removals, and the kept columns unchanged."""
 
     stating = STATING
     searches_values = True
@@ -211,7 +214,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
     worker: DocumentWorker
     files: DocumentFiles | None
     refuse: Callable[[Document], str | None] = lambda _: None
-    """Says why a document may not be released, if it may not."""
+    """A function that returns why a document may not be released, or None."""
 
     def writing(
         self,
@@ -219,9 +222,9 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         finders: Sequence[PatternFinder] = (),
         known: Proposing | None = None,
     ) -> _DocumentsApplying:
-        """Return the same step with another replacer, made of the one that it has.
+        """Return the same step with a replacer that `put` creates from the current one.
 
-        finders, known : find more to remove; the types of `known` come before the kit's own.
+        finders, known : additional removals; the types of `known` precede the kit's own.
         """
         recipe = self.worker.recipe
         both = tuple(one for one in (known, recipe.known) if one is not None)
@@ -238,7 +241,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         return self.content.reading.texts
 
     def batches(self, piece: Source | None = None, first: int = 0) -> Iterator[SourceBatch]:
-        """Yield rows with the reason of a failed read, which other processes do not learn."""
+        """Yield rows with the reason of a failed read, which other processes cannot know."""
         for batch in super().batches(piece, first):
             rows = batch.rows
             if isinstance(self.source, FilesSource):
@@ -254,7 +257,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         return "its documents are files of their own" if is_corpus or self.files else None
 
     def make(self, batch: SourceBatch) -> BatchOutcome[WorkedDocuments]:
-        """Put each document through the committee; set aside what cannot be."""
+        """Process each document with the committee, and reject those that cannot be processed."""
         first, width = int(batch.numbers[0]), len(self.texts)
         documents = self.content.reading.documents(batch.rows, first, annotated=False)
         faults = [
@@ -323,7 +326,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         documents: Sequence[Document],
         done: Mapping[int, PublishedDocument],
     ) -> Mapping[int, DocumentCells | str]:
-        """Return the contents of each document's files, or why it has none; it has one text."""
+        """Return the contents of each document's files, or the reason why it has none."""
         files = self.files
         if files is None:
             return {}
@@ -335,7 +338,8 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         return self.files.open(out, escape=escape)
 
     def _unread_at(self, batch: SourceBatch, row: int) -> str | None:
-        is_corpus = isinstance(self.source, FilesSource)  # another may have a column called so
+        # another source may have a column with this name
+        is_corpus = isinstance(self.source, FilesSource)
         return batch.rows.column(UNREAD)[row].as_py() if is_corpus else None
 
     def _explain_untagged(self, document: Document) -> str | None:
@@ -348,7 +352,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
                 yield AsideRows(name, LOST_CHARACTERS, has_lost_characters(batch.rows.column(name)))
 
     def _unusable(self, faults: Sequence[str | None]) -> Iterator[AsideRows]:
-        """Yield which rows have a text that cannot be worked on, and why."""
+        """Yield the rows with a text that cannot be processed, and the reason."""
         for column, name in enumerate(self.texts):
             here = faults[column :: len(self.texts)]
             for why in dict.fromkeys(filter(None, here)):
@@ -399,8 +403,8 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         return bool(np.searchsorted(seen, number) < np.searchsorted(seen, number, "right"))
 
     def measure(self, written: WrittenRelease[WorkedDocuments]) -> tuple[GateFinding, ...]:
-        """Count the written documents, and compare them with those that were made."""
-        if not written.tally.released:  # some formats cannot be read back without a row
+        """Count the written documents, and compare them with the documents that were made."""
+        if not written.tally.released:  # some formats cannot be read without a row
             return find_no_documents()
         texts = self.texts if self.files is None else [TEXT]
         findings = measure_documents(written.rows, texts, written.people)
@@ -419,7 +423,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
     def public_manifest(
         self, figures: Mapping[str, float], known: WorkedDocuments
     ) -> dict[str, Any]:
-        """Return the wing's part of the public manifest; it names only types that were removed."""
+        """Return this module's part of the public manifest, with only the removed types."""
         found, chosen = self.content.found, self.chosen.figures
         options = self.options
         text = {"role": "text", "what": WHAT[options.replace]}
@@ -427,7 +431,7 @@ class _DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         if options.pseudonyms:
             made[str(self.roles.subject)] = {"role": "identifier", "what": PSEUDONYM}
         few = "risk" in chosen and needs_suppression(chosen["risk"], found["identifiers"], "public")
-        shown = ("loss",) if few else FIGURES  # two reveal the third
+        shown = ("loss",) if few else FIGURES  # two of the figures would reveal the third
         if self.content.unchecked_reference:
             shown = OF_TEXT
         labels = [label for label in found["labels"] if label in known.labels]

@@ -1,4 +1,4 @@
-"""The wing's fourth verb: attack a release as one who learns from it and inspects its tokens."""
+"""The verb attack: an adversary learns from a release and inspects its tokens."""
 
 from __future__ import annotations
 
@@ -67,14 +67,16 @@ def attack(
     seed: int | None,
     progress: ProgressHook,
 ) -> tuple[Evidence, ...]:
-    """Attack a release in every way that its truth can score.
+    """Attack a release in every way that its original data can score.
 
     The adversary has the release. The private folder and ``truth`` score the attack. ``truth`` is
-    the source with its spans, or with known columns next to it.
+    the source with its spans, or with known columns.
 
-    Raises RequestError: there is no private folder to score against, the truth belongs to another
-    release, or it has no identifier. Also: foreign labels come without a corpus, or lists or tables
-    cannot be read.
+    Raises
+    ------
+    RequestError : there is no private folder, the original belongs to another release, or it
+    contains no identifier. Also raised if foreign labels come without a corpus, or if lists or
+    tables cannot be read.
     """
     release.check_hash()
     scene = _DocumentsScene.of(release, truth, options)
@@ -118,7 +120,7 @@ def _inspect(
 
 
 def _learners(options: AttackOptions) -> tuple[str, ...]:
-    """Return the learners asked for; by default the reader is one of them where it is installed."""
+    """Return the requested learners. By default they include the reader if it is installed."""
     from voile.documents.reader.installed import find_reader
 
     own = "learners" in options.model_fields_set or find_reader() is None
@@ -126,7 +128,7 @@ def _learners(options: AttackOptions) -> tuple[str, ...]:
 
 
 def _guess(scene: _DocumentsScene, seed: int | None, step: ProgressSteps) -> Iterator[Evidence]:
-    """Yield the finds of guessing, if there is a name to guess or guesses alone are scored."""
+    """Yield the finds of guessing, if there is a name to guess, or if only guesses are scored."""
     step("guessing names that are ordinary words")
     found = guess_ordinary_names(
         scene.published,
@@ -152,7 +154,7 @@ def _link(scene: _DocumentsScene, seed: int | None) -> Evidence:
 
 
 def _label_sources(options: AttackOptions, published: Corpus) -> list[Labels]:
-    """Return where labels come from, each once; the starter, unless asked for, in its language."""
+    """Return the distinct sources of labels. By default the pretrained model needs its language."""
     sources: list[Labels] = list(dict.fromkeys(options.labels))
     if options.foreign is not None and "foreign" not in sources:
         sources.append("foreign")
@@ -164,7 +166,7 @@ def _label_sources(options: AttackOptions, published: Corpus) -> list[Labels]:
 
 @cache
 def builtin_words() -> frozenset[str]:
-    """Return the words of surrogate names by voile's lists, which are public, and of titles."""
+    """Return the words of voile's public lists of surrogate names, and the words of titles."""
     found = {word for names in _builtin_names().values() for name in names for word in name}
     return frozenset(found | TITLES | PARTICLES | {"and", "don", "doña"})
 
@@ -192,7 +194,7 @@ def _builtin_names() -> dict[str, list[tuple[str, ...]]]:
 def _foreign(given: Any) -> Corpus:
     """Read the adversary's own corpus; "conll:notes.txt" gives its format.
 
-    A frame has the columns that a corpus has: text, spans and perhaps subject.
+    A frame has the columns of a corpus: text, spans and optionally subject.
     """
     if isinstance(given, str):
         name, (place, format) = given, split_format(given)
@@ -221,7 +223,7 @@ def _roles_of(source: Source) -> Roles:
 
 
 def _plain(found: Evidence, scene: _DocumentsScene, more: tuple[Finding, ...] = ()) -> Evidence:
-    """Return it as the ground floor's evidence, with the notes on this release."""
+    """Return the result as plain `Evidence`, with the notes on this release."""
     own = {one.name: getattr(found, one.name) for one in fields(Evidence)}
     own |= {"findings": (*found.findings, *more), "notes": (*found.notes, *scene.notes)}
     return Evidence(**own)
@@ -233,14 +235,15 @@ class _DocumentsScene:
 
     published: Corpus
     truth: Corpus
-    named: Corpus  # the truth, its spans the names by which guesses are scored
-    annotated: bool  # whether any identifier is marked in the truth
-    # as many as identifiers are left, and 1% of the tokens, where there are any
+    named: Corpus  # the original data with the names that score guesses as spans
+    annotated: bool  # whether any identifier is marked in the original data
+    # the number of identifiers left, and 1% of the tokens, if these are not 0
     inspections: tuple[int, ...]
-    findings: tuple[Finding, ...]  # what all that removes, patterns and lists too, left and took
-    # where they are drawn from, and what the user said that types are
+    # the identifiers left and tokens removed by all means, including patterns and lists
+    findings: tuple[Finding, ...]
+    # the source of surrogates, and the user's kinds of types
     surrogates: Mapping[str, Any]
-    notes: tuple[Note, ...]  # what must be said of this release beside every figure
+    notes: tuple[Note, ...]  # notes on this release for every figure
 
     @classmethod
     def of(cls, release: StoredRelease, truth: Source, options: AttackOptions) -> _DocumentsScene:
@@ -295,7 +298,7 @@ class _DocumentsScene:
 
 
 def _add_known_names(truth: Corpus, known: KnownValues | None, by: str | None) -> Corpus:
-    """Return the truth with the names of known columns among its spans."""
+    """Return the original data with the names of known columns as additional spans."""
     if known is None:
         return truth
     found = known.propose(truth)
@@ -314,7 +317,7 @@ def _add_known_names(truth: Corpus, known: KnownValues | None, by: str | None) -
 def _count_left(
     published: Corpus, truth: Corpus, subject: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], int]:
-    """Count a release's tokens that are part of an identifier, by subject; and all but marks."""
+    """Count a release's identifier tokens by subject, and all its tokens except marks."""
     left = Corpus(one for one, _ in match_documents(published, truth))
     tokens = tokenise(document.text for document in left)
     types = token_labels(tokens, left, left.labels)
@@ -325,7 +328,7 @@ def _count_left(
 def _figures(
     published: Corpus, truth: Corpus, subject: NDArray[np.int32], left: NDArray[np.int64]
 ) -> Iterator[Finding]:
-    """Yield the release's own risk and loss, measured by the truth."""
+    """Yield the release's own risk and loss, measured with the original data."""
     tokens = tokenise(document.text for document in truth)
     identifiers = token_labels(tokens, truth, truth.labels) > 0
     replaced = Corpus(

@@ -1,4 +1,4 @@
-"""The replacements of removed text, by the options."""
+"""Create the replacements of removed text from the options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voile.keys.pseudonyms import Secret
 
 
 def language_of(content: DocumentsContent, options: ApplyOptions) -> Language:
-    """Return the language of surrogates: as asked for, else that of the notes that init read."""
+    """Return the language of surrogates: as requested, or else that of the notes that init read."""
     found: Language = options.language or content.found.get("language", "english")
     return found
 
