@@ -37,23 +37,23 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     learners : names or objects with the protocol `voile.documents.learners.learner.TokenLearner`.
-    Names are ``default`` (``reader`` if it is installed, else ``consensus``), and the paper's
-    ``crf``, ``svm``, ``adaboost``, ``ensemble``, ``selection``. Each pass uses the learner that
-    lowers T most.
+        Names are ``default`` (``reader`` if it is installed, else ``consensus``), and the paper's
+        ``crf``, ``svm``, ``adaboost``, ``ensemble``, ``selection``. Each pass uses the learner that
+        lowers T most.
     miss_cost : L/C, the cost of a missed identifier in harmless tokens, above 0. It may differ by
-    type, as in ``{"NAME": 20, "": 5}``, where "" means all other types, with a default of 10.
+        type, as in ``{"NAME": 20, "": 5}``, where "" means all other types, with a default of 10.
     cross_fit : the number of folds, at least 2, by subject or else by document. None evaluates a
-    learner on its own training text, like the paper.
+        learner on its own training text, like the paper.
     decision : ``cost`` minimises the expected cost by calibrated probabilities; ``accuracy`` uses
-    the classifier's own label, like the paper.
+        the classifier's own label, like the paper.
     max_passes : the most passes, at least 1.
     random_state : the same seed gives the same committee, with any number of processes.
     n_jobs : the number of processes, as in joblib.
     lists : gazetteers, name -> phrases. The gazetteers that contain a word are features of it.
     resume : a folder for finished fits. An interrupted fit resumes from it, if it has the same
-    seed. The folder reveals the text.
+        seed. The folder reveals the text.
     tokeniser : a function that returns the (start, end) of each token of a text, instead of voile's
-    rule, e.g. `spacy_tokeniser`.
+        rule, e.g. `spacy_tokeniser`.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         RequestError : the corpus contains no identifier, there are fewer subjects than folds, a
-        cost is not above 0, or another parameter is invalid.
+            cost is not above 0, or another parameter is invalid.
         InfeasibleError : too little text is left for an estimate.
         """
         if not isinstance(corpus, Corpus):
@@ -136,8 +136,8 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         texts : a `Corpus`, or strings. In a corpus, spans move with their text, and the remaining
-        spans are the missed identifiers. Documents must have parts of speech if the committee
-        learned from them.
+            spans are the missed identifiers. Documents must have parts of speech if the committee
+            learned from them.
         replace : ``mark``, or an object that replaces removed tokens.
         """
         check_is_fitted(self, "committee_")

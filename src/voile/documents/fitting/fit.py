@@ -93,7 +93,7 @@ def fit(
     Raises
     ------
     RequestError : roles, columns, spans, lists or models do not fit. Also raised if there is no
-    identifier, if there are too few subjects, or if a fit must resume without its seed.
+        identifier, if there are too few subjects, or if a fit must resume without its seed.
     InfeasibleError : too little text would remain for an estimate.
     """
     if options.resume is not None and seed is None:

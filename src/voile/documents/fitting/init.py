@@ -79,7 +79,7 @@ def propose_identifiers(
     Raises
     ------
     RequestError : there is no text column, the notes are annotated or empty, or there is nothing to
-    learn from.
+        learn from.
     """
     place = place_of(source)
     opened = options.open_subjects(open_source(place, table=table, encoding=encoding))

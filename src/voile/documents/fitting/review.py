@@ -37,7 +37,7 @@ def review(
     """Serve the review of a work folder until its reviewers end it.
 
     again, after : the commands to continue the review and to use the new kit, if they differ from
-    those of a work folder.
+        those of a work folder.
     """
     serve = page_server()
     folder = Path(work)

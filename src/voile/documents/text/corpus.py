@@ -43,7 +43,7 @@ class Corpus(Sequence[Document]):
         Parameters
         ----------
         format : a name in `voile.documents.text.formats.FORMATS`; recognised from the files if not
-        given.
+            given.
         encoding : the encoding of text. By default UTF-8, or the encoding of a byte order mark.
         subject : the name of the field or column with a document's subject, if it is not `subject`.
 
@@ -68,7 +68,7 @@ class Corpus(Sequence[Document]):
         Raises
         ------
         RequestError : the roles do not fit the source, or spans are invalid. The message contains
-        the row and column.
+            the row and column.
 
         Examples
         --------

@@ -123,7 +123,7 @@ class _AcceptScene:
         Raises
         ------
         RequestError : the release is from another kit or source, or has no private folder. Also
-        raised if a model of the kit has changed.
+            raised if a model of the kit has changed.
         TamperedError : the release does not match its manifest.
         """
         private = private_manifest_of(release)

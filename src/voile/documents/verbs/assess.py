@@ -51,7 +51,7 @@ def assess(
     Raises
     ------
     RequestError : the documents do not match the original's, or the known columns occur in none of
-    them.
+        them.
     """
     known = read_known(options)
     theirs = _roles_of(original, roles, options)

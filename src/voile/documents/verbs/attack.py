@@ -75,8 +75,8 @@ def attack(
     Raises
     ------
     RequestError : there is no private folder, the original belongs to another release, or it
-    contains no identifier. Also raised if foreign labels come without a corpus, or if lists or
-    tables cannot be read.
+        contains no identifier. Also raised if foreign labels come without a corpus, or if lists or
+        tables cannot be read.
     """
     release.check_hash()
     scene = _DocumentsScene.of(release, truth, options)

@@ -79,7 +79,7 @@ def mend(
     Raises
     ------
     RequestError : surrogates came from the user's own lists, or their secret is missing. Also
-    raised if a Word file cannot be written without the finds.
+        raised if a Word file cannot be written without the finds.
     """
     new = {number: _new(pairs[number], found[number]) for number in sorted(found)}
     put = _replacer(release, key_file) if any(new.values()) else LabelMarks()

