@@ -1,4 +1,4 @@
-"""Text about people, sanitised until an attacker has nothing left to learn."""
+"""Sanitise text about people until an attacker can learn no more from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options for the columns of a source's text, so that a kit can be applied to any source."""
+"""Options for the text columns of a source, so that a kit can be applied to any source."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from voile.documents.text.files_source import FilesSource
 from voile.release.options import Options
 
 SPANS, OWN_SUBJECT = "spans", "subject"
-"""Columns of a corpus, and of other sources where they are called so."""
+"""The names of these columns in a corpus, and the default names in other sources."""
 TEXT_COLUMNS = ("text", "note", "notes")
-"""Columns that are taken for the text if no option gives one."""
+"""The default names of a text column."""
 
 
 class TextColumns(Options):
-    """Which columns of the source hold text, annotations and subjects; all others are dropped."""
+    """Options for the columns of texts, annotations and subjects. All other columns are dropped."""
 
     text: tuple[str, ...] = Field(
         (), description="column of text. Repeatable. Columns without an option are dropped"
@@ -39,9 +39,9 @@ class TextColumns(Options):
     )
 
     def open_subjects(self, source: Source, written: str | None = None) -> Source:
-        """Return the source with subjects from its files' names, if a pattern is given.
+        """Return the source with subjects from its file names, if a pattern is given.
 
-        written : the pattern of a corpus, unless these options have one.
+        written : the pattern of a corpus, unless these options contain one.
         """
         if isinstance(source, FilesSource):
             pattern = self.subject_pattern or written
@@ -55,9 +55,11 @@ class TextColumns(Options):
         return source
 
     def roles_of(self, source: Source, given: Roles | None = None) -> Roles:
-        """Return the roles of a source's columns: of these options, else the ones given.
+        """Return the roles of a source's columns from these options, or else the given roles.
 
-        Raises RequestError: neither is there, both are, or a column is not.
+        Raises
+        ------
+        RequestError : there are no roles, both kinds are given, or a column does not exist.
         """
         if not self.text:
             if given is None:
@@ -76,14 +78,14 @@ class TextColumns(Options):
 
 
 class AnyColumns(TextColumns):
-    """Columns of a source that need not be the one that the kit was fitted to."""
+    """Options for the columns of any source, including sources other than the fitted one."""
 
     roles: DescribedPlace | None = Field(
         None, description="roles file of the source, if its roles differ from the fit's"
     )
 
     def roles_beside(self, source: Source, fitted: Roles) -> Roles:
-        """Return the roles of a source: of these options, else the fit's, else a corpus's own."""
+        """Return the roles of a source from these options, or else from the fit or a corpus."""
         if self.roles is not None:
             given: Any = self.roles
             read = Roles.parse(given).completed(source.columns, "drop")
@@ -100,7 +102,7 @@ class AnyColumns(TextColumns):
         return _with_parts_of_speech(own, source, fitted)
 
     def _subject_in(self, source: Source, fitted: Roles) -> str | None:
-        """Return the column of subjects: as given, else the fit's if it is here."""
+        """Return the column of subjects: the given one, or else the fit's if it exists here."""
         here = fitted.subject if fitted.subject in source.columns else None
         return self.subject or here
 
@@ -108,10 +110,10 @@ class AnyColumns(TextColumns):
 def text_roles(
     source: Source, texts: Sequence[str], spans: Sequence[str] = (), subject: str | None = None
 ) -> Roles:
-    """Return roles for columns of text, their annotations and their subject; others are dropped.
+    """Return roles for text columns, their annotations and their subject; others are dropped.
 
-    Without `spans`, a column with the name `SPANS` has the annotations of the only text, if there
-    is one. A corpus has its subjects in a column of its own.
+    Without `spans`, a column with the name `SPANS` contains the annotations of a single text
+    column. A corpus has its subjects in a separate column.
     """
     if not spans and len(texts) == 1 and SPANS in source.columns.keys() - set(texts):
         spans = (SPANS,)
@@ -137,7 +139,12 @@ def text_roles(
 
 
 def find_text_column(source: Source) -> tuple[str, ...]:
-    """Return the column that is called as text is; `RequestError` where not one is."""
+    """Return the text column by its usual name.
+
+    Raises
+    ------
+    RequestError : there is no such column, or more than one.
+    """
     strings = [name for name, kind in source.columns.items() if str(kind) == "string"]
     named = [name for name in strings if name.lower() in TEXT_COLUMNS]
     if len(named) != 1:
@@ -150,7 +157,7 @@ def find_text_column(source: Source) -> tuple[str, ...]:
 
 
 def _check_texts(source: Source, fitted: Roles) -> None:
-    """Refuse a table whose columns of text are not called as the fit's."""
+    """Refuse a table whose text columns have other names than in the fit."""
     absent = [name for name in fitted.of("text") if name not in source.columns]
     if not absent:
         return
@@ -165,7 +172,7 @@ def _check_texts(source: Source, fitted: Roles) -> None:
 
 
 def _with_parts_of_speech(roles: Roles, source: Source, fitted: Roles) -> Roles:
-    """Name the parts of speech where the kit learnt from them and the source has them."""
+    """Add the column of parts of speech if the kit learned from it and the source contains it."""
     learnt = [fitted.columns[name].settings.get("pos") for name in fitted.of("text")]
     here = [name for name in learnt if name in source.columns]
     texts = roles.of("text")

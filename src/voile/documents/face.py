@@ -1,4 +1,4 @@
-"""The calls for users; the options are those of `voile documents fit` and the other verbs."""
+"""The Python functions for users; their options are those of the command-line verbs."""
 
 from __future__ import annotations
 

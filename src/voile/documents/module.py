@@ -1,4 +1,4 @@
-"""The typed contract of documents; each verb is imported on first use."""
+"""The typed contract of the documents module; each verb is imported on first use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class DocumentsAssessing(ModuleAssessing["AssessOptions"]):
-    """Assess a release of documents from any maker."""
+    """The assessment of a documents release from any tool."""
 
     @property
     def options(self) -> type[AssessOptions]:
@@ -36,14 +36,14 @@ class DocumentsAssessing(ModuleAssessing["AssessOptions"]):
 
     @property
     def sections(self) -> verb.AssessedSections:
-        """Return the sections of an assessment's report."""
+        """The function that returns the sections of an assessment's report."""
         from voile.documents.verbs.assess_report import assessed_sections
 
         return assessed_sections
 
 
 class DocumentsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"]):
-    """Documents: free text: notes, e-mails, rulings."""
+    """The module for documents, which are free text: notes, e-mails, rulings."""
 
     kind = "documents"
     summary = "free text: notes, e-mails, rulings"
@@ -53,35 +53,35 @@ class DocumentsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"])
 
     @property
     def options(self) -> ModuleOptions[FitOptions, ApplyOptions, AttackOptions]:
-        """The options of its verbs."""
+        """The options of the module's verbs."""
         from voile.documents.options import ApplyOptions, AttackOptions, FitOptions
 
         return ModuleOptions(FitOptions, ApplyOptions, AttackOptions)
 
     @property
     def axes(self) -> Mapping[str, str]:
-        """The names of its risk and its loss."""
+        """The names of risk and loss."""
         from voile.documents.model.quantities import AXES
 
         return AXES
 
     @property
     def criteria(self) -> tuple[CriterionMeasure, ...]:
-        """The figures and findings by which a determination judges its releases."""
+        """The figures and findings by which a determination evaluates releases."""
         from voile.documents.verbs.criteria import CRITERIA
 
         return CRITERIA
 
     @property
     def fit(self) -> verb.Fit[FitOptions, Roles | None]:
-        """Find the policies that no other beats."""
+        """The function that finds the Pareto-optimal policies."""
         from voile.documents.fitting.fit import fit
 
         return fit
 
     @property
     def choose(self) -> verb.Choose:
-        """Pick one policy."""
+        """The function that selects a policy."""
         from voile.documents.verbs.choose import choose
 
         return choose
@@ -106,21 +106,21 @@ class DocumentsModule(KindModule["FitOptions", "ApplyOptions", "AttackOptions"])
 
     @property
     def report(self) -> verb.ReportSections:
-        """Return the sections of a report."""
+        """The function that returns the sections of a report."""
         from voile.documents.verbs.report import sections
 
         return sections
 
     @property
     def verify(self) -> verb.Verify:
-        """Check a release."""
+        """The function that checks a release."""
         from voile.documents.verbs.verify import verify
 
         return verify
 
     @property
     def open_source(self) -> verb.OpenSource:
-        """Open a corpus, or a table with a column of text."""
+        """The function that opens a corpus, or a table with a text column."""
         from voile.documents.text.source import open_source
 
         return open_source

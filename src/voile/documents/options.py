@@ -1,4 +1,4 @@
-"""Options of `fit`, `apply` and `attack`; the command line makes one option of each field."""
+"""Options of `fit`, `apply` and the other verbs. Each field becomes a command-line option."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Learner = Literal[
 LEARNERS: tuple[Learner, ...] = ("crf", "svm", "adaboost", "ensemble", "consensus")
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 MOST_JOBS = 256
-"""More processes than machines have cores: a slip of the finger would stop one."""
+"""The most processes; a larger number is probably a typing error that would block the machine."""
 
 
 def _some(jobs: int) -> int:
@@ -63,7 +63,7 @@ Models = Annotated[tuple[places.NamedFolders, ...], AfterValidator(_new_names)]
 
 
 class LearningOptions(voile.release.options.Options):
-    """How committees are trained, and for which costs."""
+    """Options for training committees of classifiers, including the costs of errors."""
 
     miss_cost: tuple[Positive, ...] = Field(
         (1.0, 2.0, 5.0, 10.0, 20.0, 50.0),
@@ -119,7 +119,7 @@ class LearningOptions(voile.release.options.Options):
 
 
 class FitOptions(LearningOptions, TextColumns, voile.release.options.FitOptions):
-    """How committees are trained on annotated text."""
+    """Options for training committees on annotated text."""
 
     clusters: Literal["english", "spanish"] | None = Field(
         None, description="language of the word clusters that the learners use as features [none]"
@@ -134,7 +134,7 @@ class FitOptions(LearningOptions, TextColumns, voile.release.options.FitOptions)
 
 
 class KnownTables(voile.release.options.Options):
-    """Tables next to the notes, with values of the people in them."""
+    """Options for tables next to the notes, with values of the people in them."""
 
     known: tuple[places.RowsPlace, ...] = Field(
         (),
@@ -166,12 +166,12 @@ class KnownTables(voile.release.options.Options):
         return value
 
     def kinds(self) -> dict[str, str]:
-        """Return the kind of each column that has one."""
+        """Return the kinds of columns that are given."""
         return dict(one.split("=", 1) for one in self.known_kind)
 
 
 class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
-    """The replacements of removed text, and further removals."""
+    """Options for the replacements of removed text, and for additional removals."""
 
     replace: Literal["mark", "category", "surrogate"] = Field(
         "mark",
@@ -269,7 +269,7 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
         return self
 
     def kinds(self) -> dict[str, str]:
-        """Return the kind of each type that has one."""
+        """Return the kinds of types that are given."""
         return dict(one.split("=", 1) for one in self.kind)
 
     @field_validator("patterns")
@@ -288,7 +288,7 @@ class ApplyOptions(AnyColumns, voile.release.options.ApplyOptions):
 
 
 class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions):
-    """The adversary's training text, and the number of inspected tokens."""
+    """Options for the adversary's training text, and the number of inspected tokens."""
 
     known: tuple[places.RowsPlace, ...] = Field(
         (),
@@ -337,7 +337,7 @@ class AttackOptions(KnownTables, AnyColumns, voile.release.options.AttackOptions
 
 
 class AssessOptions(KnownTables, TextColumns):
-    """The original's columns of text and annotations, and the tables next to it."""
+    """Options for the original's text and annotation columns, and tables of known values."""
 
     known: tuple[places.RowsPlace, ...] = Field(
         (),

@@ -1,4 +1,4 @@
-"""`GreedySanitizer`: the wing's estimator, one policy."""
+"""The estimator `GreedySanitizer`, which fits and applies one policy."""
 
 from __future__ import annotations
 
@@ -28,38 +28,40 @@ from voile.keys.random import RandomState
 
 @dataclass(eq=False, repr=False)
 class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
-    """Remove identifiers from text until an adversary who learns from the rest finds no more.
+    """An estimator that removes identifiers until a learning adversary finds no more.
 
-    Classifiers are trained again and again on the tokens left. A pass is added as long as it lowers
-    T = L FN + C FP, judged on subjects that its learner did not see. This is GreedySanitize,
-    Algorithm 1 of Li et al. 2016, cross-fitted.
+    Classifiers are trained repeatedly on the remaining tokens. A pass is added as long as it lowers
+    T = L FN + C FP, estimated on subjects that its learner did not see. This is GreedySanitize,
+    Algorithm 1 of Li et al. 2016, with cross-fitting.
 
     Parameters
     ----------
-    learners : names (``default``, which is ``reader`` where one is installed, else
-        ``consensus``; the paper's ``crf``, ``svm``, ``adaboost``, ``ensemble``,
-        ``selection``) or objects of the protocol `voile.documents.learners.learner.TokenLearner`.
-        Of several each pass takes the one that lowers T most.
-    miss_cost : L/C, how many harmless tokens a missed identifier is worth, above 0; or for each
-        type, ``{"NAME": 20, "": 5}``, where "" stands for the rest, 10 unless given.
-    cross_fit : folds, 2 or more, by subject or else document; None judges a learner on the text
-        that it learnt from, as the paper.
-    decision : ``cost`` removes a token where that is worth it by calibrated probabilities;
-        ``accuracy`` where the classifier says so, as the paper.
-    max_passes : 1 or more.
-    random_state : the same seed gives the same committee, on any number of processes.
-    n_jobs : processes, as joblib counts them.
-    lists : gazetteers, name -> phrases; which of them a word is on is a feature.
-    resume : a folder that keeps finished fits; an interrupted fit resumes from there, if
-        it is started with the same seed. It reveals the text.
-    tokeniser : gives the (start, end) of each token of a text, in the place of voile's rule, e.g.
-        `spacy_tokeniser`.
+    learners : names or objects with the protocol `voile.documents.learners.learner.TokenLearner`.
+        Names are ``default`` (``reader`` if it is installed, else ``consensus``), and the paper's
+        ``crf``, ``svm``, ``adaboost``, ``ensemble``, ``selection``. Each pass uses the learner that
+        lowers T most.
+    miss_cost : L/C, the cost of a missed identifier in harmless tokens, above 0. It may differ by
+        type, as in ``{"NAME": 20, "": 5}``, where "" means all other types, with a default of 10.
+    cross_fit : the number of folds, at least 2, by subject or else by document. None evaluates a
+        learner on its own training text, like the paper.
+    decision : ``cost`` minimises the expected cost by calibrated probabilities; ``accuracy`` uses
+        the classifier's own label, like the paper.
+    max_passes : the most passes, at least 1.
+    random_state : the same seed gives the same committee, with any number of processes.
+    n_jobs : the number of processes, as in joblib.
+    lists : gazetteers, name -> phrases. The gazetteers that contain a word are features of it.
+    resume : a folder for finished fits. An interrupted fit resumes from it, if it has the same
+        seed. The folder reveals the text.
+    tokeniser : a function that returns the (start, end) of each token of a text, instead of voile's
+        rule, e.g. `spacy_tokeniser`.
 
     Attributes
     ----------
-    labels_ : the types of identifiers. committee_ : what `sanitize` applies.
-    passes_ : the passes that were added. history_ : every turn, with each learner's attempt.
-    removed_ : (n,) removals of the annotated documents learnt from, out of fold.
+    labels_ : the types of identifiers.
+    committee_ : the committee that `sanitize` applies.
+    passes_ : the passes that were added.
+    history_ : every turn, with each learner's attempt.
+    removed_ : (n,), the removals of the annotated training documents, out of fold.
     stopped_ : ``finished``, ``unconfirmed``, ``max passes`` or ``interrupted``.
 
     Examples
@@ -88,16 +90,16 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     tokeniser: Tokeniser | None = None
 
     def fit(self, corpus: Corpus, y: Any = None) -> GreedySanitizer:
-        """Learn a committee from text with spans; documents that are not annotated are left out.
+        """Train a committee on text with spans. Documents without annotations are ignored.
 
-        Cost: for each pass and learner, `cross_fit` + 1 fits. Memory: O(tokens x columns each
-        has, about 30).
+        Cost: `cross_fit` + 1 fits for each pass and learner. Memory: O(tokens x columns of a token,
+        about 30).
 
         Raises
         ------
-        RequestError : no identifier in the corpus, fewer subjects than folds, a cost that is not
-            above 0, a parameter that is not as described.
-        InfeasibleError : too little is left to judge.
+        RequestError : the corpus contains no identifier, there are fewer subjects than folds, a
+            cost is not above 0, or another parameter is invalid.
+        InfeasibleError : too little text is left for an estimate.
         """
         if not isinstance(corpus, Corpus):
             raise RequestError("fit takes a corpus", instead="use Corpus(documents)")
@@ -126,16 +128,16 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         return self
 
     def sanitize(self, texts: Any, replace: str | RemovalReplacer = "mark") -> Any:
-        """Return the text that the committee leaves: a corpus for a corpus, a list for texts.
+        """Return the text that the committee leaves: a corpus for a corpus, and a list for strings.
 
-        `voile documents apply` also removes phones, addresses and other patterns, listed names,
-        and further mentions of a removed name.
+        In contrast, `voile documents apply` also removes phones, addresses and other patterns,
+        listed names, and further mentions of a removed name.
 
         Parameters
         ----------
-        texts : a `Corpus`, or strings. In a corpus spans move with their text: those that are
-            left are the identifiers that were missed. Where parts of speech were learnt from,
-            documents must have them.
+        texts : a `Corpus`, or strings. In a corpus, spans move with their text, and the remaining
+            spans are the missed identifiers. Documents must have parts of speech if the committee
+            learned from them.
         replace : ``mark``, or an object that replaces removed tokens.
         """
         check_is_fitted(self, "committee_")
@@ -143,7 +145,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
 
 
 def sanitize_texts(committee: TokenCommittee, texts: Any, how: str | RemovalReplacer) -> Any:
-    """Put texts through a committee; see `GreedySanitizer.sanitize`."""
+    """Apply a committee to texts; see `GreedySanitizer.sanitize`."""
     put = make_replacer(how) if isinstance(how, str) else how
     if isinstance(texts, Corpus):
         return Corpus(publish_documents(committee.remover(), texts, put))

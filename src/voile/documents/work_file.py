@@ -1,4 +1,4 @@
-"""The index of a work folder: where the notes are, and how the kit was made of them."""
+"""The index of a work folder: the place of the notes, and how the kit was made from them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from voile.documents.replacements.names import Language
 
 
 class WorkFile(BaseModel):
-    """What `work.json` says: where the notes are, and how the kit was made of them."""
+    """The contents of `work.json`: the place of the notes, and how the kit was made from them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: str = WORK_FORMAT
     version: int = WORK_VERSION
-    notes: str = Field(pattern=r"^[^\x00]+$")  # a path, as `open_source` takes it
+    notes: str = Field(pattern=r"^[^\x00]+$")  # a path that `open_source` accepts
     table: str | None
     encoding: str | None
     fingerprint: str
-    subject_pattern: str | None  # of files' names
+    subject_pattern: str | None  # the pattern of file names
     roles: dict[str, Any]
-    by: str | None  # the column of the known values' table that says whose a row is
+    by: str | None  # the column of subjects in the table of known values
     language: Language
-    starter: str | None = None  # the name of what was learnt from public text; None where none is
+    starter: str | None = None  # the name of the pretrained model; None without one
     learning: dict[str, Any]
-    models: tuple[ExternalModel, ...] = ()  # of the user's own, as they were
+    models: tuple[ExternalModel, ...] = ()  # the user's own models, at the time of the fit
     seed: int = Field(ge=0)
 
 
@@ -63,7 +63,7 @@ def read_work(folder: Path) -> WorkFile:
 
 
 def write_work(folder: Path, file: WorkFile) -> None:
-    """Write the index of a work folder, for its owner alone."""
+    """Write the index of a work folder, readable only by its owner."""
     place = folder / WORK_INDEX
     place.write_text(json.dumps(file.model_dump(), indent=1, ensure_ascii=False), encoding="utf-8")
     place.chmod(0o600)

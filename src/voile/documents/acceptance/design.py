@@ -81,7 +81,10 @@ class SampleDesign:
 
 
 def _unlikely(there: int, recall: float) -> int:
-    """Return a limit that the seen of `there` go below with a probability of at most `_HARDLY`."""
+    """Return a count that the seen of `there` rarely fall below.
+
+    The probability of fewer is at most `_HARDLY`.
+    """
     return max(int(there * recall - sqrt(there * log(1 / _HARDLY) / 2)), 0)  # Hoeffding 1963
 
 

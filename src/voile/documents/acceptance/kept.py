@@ -42,9 +42,9 @@ class KeptTokens:
     ----------
     scores : the probability that each token identifies a person, by the committee's first member.
     chances : the scores, raised for words that the committee may not have seen. A new word with a
-    capital is more often a name. They set the order of reading, and no proof depends on them.
+        capital is more often a name. They set the order of reading, and no proof depends on them.
     left : whether the token is unchanged in the release that apply wrote. Later removals by readers
-    are not included, so that the numbers of tokens stay the same.
+        are not included, so that the numbers of tokens stay the same.
     is_sign : whether the token has no letter and no digit, and so identifies no one.
     """
 

@@ -107,7 +107,7 @@ class ReadingPlan:
     chance : the probability that this try is accepted.
     left : the forecast of identifiers in the rest.
     price : the figure by which plans are compared. It adds the expected tokens, the cost of marking
-    the seeded ones, and the sample again if it proves nothing.
+        the seeded ones, and the sample again if it proves nothing.
 
     All figures assume that as many identifiers are left as the forecast expects.
     """
@@ -150,7 +150,7 @@ class ReadingForecast:
     scores : (n,), the probability that each remaining token identifies a person, decreasing.
     recall : the expected recall of the reader.
     planted : the number of identifiers available for seeding. It is 0 if the recall is not
-    measured.
+        measured.
     read : the tokens of the census that were already read.
     found : the identifiers found in them.
     least : the fewest tokens of the census, for scores that may be far too low.
@@ -189,7 +189,7 @@ def plan(forecast: ReadingForecast, goal: AcceptanceGoal, number: int = 1) -> Re
     Raises
     ------
     RequestError : no amount of reading can prove the goal. The message contains the nearest
-    provable goal.
+        provable goal.
     """
     coarse = _sizes(forecast.shortest, len(forecast.scores))
     best = _best(_list_plans(forecast, goal, number, coarse))

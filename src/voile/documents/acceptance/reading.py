@@ -59,7 +59,7 @@ class AcceptanceVerdict:
     sample, sample_found : the tokens of the sample, and the identifiers found there.
     planted, seen : the seeded identifiers, and those that were found.
     recall, missed : the lower limit of the readers' recall, and the upper limit of the identifiers
-    that they missed in the census.
+        that they missed in the census.
     number : the number of the try, from 1.
     """
 
@@ -93,7 +93,7 @@ class AcceptanceReading:
     ----------
     scores : (n,), the probability that each remaining token identifies a person.
     most_planted : the number of identifiers available for seeding. If they are too few, the
-    readers' recall is assumed to be 1.
+        readers' recall is assumed to be 1.
     recall : the expected recall of the readers. The plan depends on it, and the proof does not.
     least : the fewest tokens of the census, for scores that may be far too low.
     signs : the number of additional remaining tokens. They identify no one and are not read.

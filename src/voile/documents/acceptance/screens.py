@@ -37,7 +37,7 @@ class PlantedToken:
     start, end : the offsets of the token.
     shown : the offsets of the whole replaced part.
     score : the committee's highest score among the words shown. The committee must have missed all
-    of them, or they would not be shown together.
+        of them, or they would not be shown together.
     """
 
     document: int

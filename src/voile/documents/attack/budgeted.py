@@ -48,15 +48,16 @@ class BudgetedAttacker(EstimatorParameters):
     Parameters
     ----------
     learners : names or objects, as in `GreedySanitizer`. The attack uses the learner that is most
-    accurate on text of unseen subjects.
+        accurate on text of unseen subjects.
     labels : the source of the training labels. ``published`` is labelled text of this publisher,
-    published like the release (`training`), or else the release's other subjects. ``released`` is a
-    share of the release's subjects, labelled by hand. ``foreign`` is another publisher's text, not
-    sanitised (`training`). ``starter`` uses only voile's pretrained model, which knows names in
-    English. All types count as one, so that the two texts may have different types.
+        published like the release (`training`), or else the release's other subjects. ``released``
+        is a share of the release's subjects, labelled by hand. ``foreign`` is another publisher's
+        text, not sanitised (`training`). ``starter`` uses only voile's pretrained model, which
+        knows names in English. All types count as one, so that the two texts may have different
+        types.
     order : the order of inspection. ``margin`` takes the most certain tokens first. ``paper`` takes
-    predicted identifiers in random order, then the other tokens. ``negatives`` is the reverse, the
-    adversary of Lemma 2.
+        predicted identifiers in random order, then the other tokens. ``negatives`` is the reverse,
+        the adversary of Lemma 2.
     random_state : the same seed gives the same evidence, with any number of processes.
     n_jobs : the number of processes, as in joblib.
     repeats : how often the labelled share and the order of ties are drawn, at least 1.
@@ -99,14 +100,14 @@ class BudgetedAttacker(EstimatorParameters):
         published : the release, as documents with `edits`. Its spans are ignored.
         truth : the source with its spans, in the same order or with the same ids.
         inspections : B, at least 1, or several numbers. By default the number of identifiers left,
-        and 1% of the tokens.
+            and 1% of the tokens.
         training : labelled training text, for ``published`` and ``foreign``.
 
         Raises
         ------
         RequestError : a setting is unknown, the original belongs to another release, or `training`
-        is missing or has no use. Also raised for fewer than two subjects to learn from and attack,
-        or for a language without a pretrained model.
+            is missing or has no use. Also raised for fewer than two subjects to learn from and
+            attack, or for a language without a pretrained model.
 
         Guarantees: no classifier is applied to a subject of the release that it learned from. The
         caller must ensure that `training` is about other subjects.

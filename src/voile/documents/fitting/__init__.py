@@ -1,1 +1,1 @@
-"""Everything that only `fit`, `init` and `review` need: the loop, its figures, unmarked notes."""
+"""The code that only `fit`, `init` and `review` need: the loop, its figures, unmarked notes."""

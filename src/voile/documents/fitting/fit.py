@@ -1,4 +1,4 @@
-"""The first verb: fit trains a committee for each cost; `policies.choose` picks one."""
+"""The verb fit, which trains a committee for each cost; `policies.choose` selects one."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from voile.keys.random import streams
 from voile.release.kit import StoredKit
 
 CONTEXT_WEIGHT = 0.2
-"""The weight of a word associated with an identifier, in identifiers, if no weight is given."""
+"""The default weight of a word associated with an identifier, relative to an identifier."""
 
 
 class CostlyWarning(UserWarning):
@@ -62,11 +62,14 @@ class CostlyWarning(UserWarning):
 
 
 STOPS = ("interrupted", NOTHING_LEARNT, "max passes", "unconfirmed")
-"""Ends of a loop that is not finished, the one that says most first."""
+"""The ends of an unfinished loop, the most informative first."""
 
 
 MOSTLY_LAST = 0.8
-"""The share of a loop's remaining time for each pass after the first: the second mostly ends it."""
+"""The share of a loop's remaining progress for each pass after the first.
+
+The second is mostly last.
+"""
 
 
 COSTLY = "no policy where a miss is worth {:g} or more"
@@ -83,15 +86,15 @@ def fit(
     """Train a committee for each cost of a missed identifier, and count the errors of each.
 
     Every policy is a committee up to one of its passes. The tokens that it leaves and removes are
-    counted out of fold. The committees share every fit that is the same, above all the first pass.
+    counted out of fold. The committees share all identical fits, above all the first pass.
 
-    Cost: for each pass and learner `cross_fit` + 1 fits. Memory: O(text).
+    Cost: `cross_fit` + 1 fits for each pass and learner. Memory: O(text).
 
     Raises
     ------
-    RequestError : roles, columns, spans, lists or models do not fit. Also: there is no identifier,
-        there are too few subjects, or a fit is to go on without its seed.
-    InfeasibleError : too little would be left to judge.
+    RequestError : roles, columns, spans, lists or models do not fit. Also raised if there is no
+        identifier, if there are too few subjects, or if a fit must resume without its seed.
+    InfeasibleError : too little text would remain for an estimate.
     """
     if options.resume is not None and seed is None:
         raise RequestError("a fit resumes only with its seed", instead="give the seed")
@@ -128,7 +131,7 @@ def fit(
 
 @dataclass(frozen=True)
 class SeedDraws:
-    """The random draws of a fit from its seed, one generator for each of its steps."""
+    """The random generators of a fit from its seed, one for each of its steps."""
 
     held_out: np.random.Generator
     committees: np.random.Generator
@@ -152,10 +155,10 @@ def learn(
     models: Sequence[ExternalModel] = (),
     facts: Mapping[str, str] = MappingProxyType({}),
 ) -> DocumentsContent:
-    """Train a committee for each cost on a corpus; `facts` are further facts for the kit.
+    """Train a committee for each cost on a corpus; `facts` are additional facts for the kit.
 
-    `folder` keeps finished fits. `marks` describes who marked the identifiers. `models` are tried
-    in addition to the learners.
+    `folder` stores finished fits. `marks` describes the source of the annotations. `models` are
+    tried in addition to the learners.
     """
     fits = prepare_fits(
         training,
@@ -229,10 +232,11 @@ def _check_held_out(corpus: DocumentSequence, options: FitOptions) -> None:
 def _loops(
     fits: StoredFits, options: LearningOptions, progress: ProgressHook, *, may_be_none: bool
 ) -> Iterator[tuple[float, GreedyLoop]]:
-    """Run the algorithm for each cost, from the least, of which most text is left.
+    """Run the algorithm for each cost, starting with the lowest, which leaves most text.
 
-    Ctrl-C, or a cost that leaves too little text, ends with the committees found until then. With
-    `may_be_none` too little text for any cost gives a committee without members: rules remain.
+    Ctrl-C, or a cost that leaves too little text, ends with the committees found so far. With
+    `may_be_none`, too little text for any cost gives a committee without members, so that only
+    rules remove text.
     """
     labels = fits.training.labels
     weights = _weights(options.weight)
@@ -266,9 +270,9 @@ def _loops(
 
 
 class _LoopProgress:
-    """Tells the progress of one loop as a part of all; nobody knows how many passes it takes.
+    """The progress of one loop as a part of all loops. The number of its passes is unknown.
 
-    The first pass of the first loop is a part by itself: other loops find its fits done.
+    The first pass of the first loop is a part by itself, since other loops reuse its fits.
     """
 
     def __init__(
@@ -281,7 +285,7 @@ class _LoopProgress:
         self._task = ""
 
     def __call__(self, task: str, done: float, total: float | None = None) -> None:
-        """Give each pass after the first most of the loop's remaining time."""
+        """Give each pass after the first most of the loop's remaining progress."""
         if self._task not in ("", task):
             self._until = self._now + MOSTLY_LAST * (self._end - self._now)
         if task != self._task:
@@ -305,7 +309,7 @@ def _figures(
     *,
     repeats: bool,
 ) -> pa.Table:
-    """Return the figures of the kept policies, and the words that point to their removals."""
+    """Return the figures of the kept policies, and the words that indicate their removals."""
     rows = _points(training, loops, repeats=repeats)
     figured = []
     for number, row in enumerate(rows[x] for x in kept):
@@ -329,7 +333,7 @@ def _weights(given: tuple[str, ...]) -> dict[str, float]:
 
 
 def _describe_unmarked(training: TrainingText, marks: str) -> dict[str, Any]:
-    """Return a kit's facts about text that nobody annotated, and none about annotated text."""
+    """Return a kit's facts about text without annotations; none for annotated text."""
     if marks == ANNOTATED:
         return {}
     return {"marks": marks, "unknown": int(training.unknown.sum())}
@@ -343,7 +347,7 @@ def _novelty(corpus: DocumentSequence) -> dict[str, Any]:
 
 
 def _describe_own_models(models: Sequence[ExternalModel]) -> dict[str, Any]:
-    """Return a kit's facts about the user's own models, and none without such models."""
+    """Return a kit's facts about the user's own models; none without such models."""
     return {"models": describe_models((m.name, m.model) for m in models)} if models else {}
 
 
@@ -360,7 +364,7 @@ def _corpus(training: TrainingText) -> dict[str, Any]:
 
 
 def describe_reader(learners: Iterable[TokenLearner]) -> dict[str, Any]:
-    """Return a kit's facts about the reader that its learners used, and none without a reader."""
+    """Return a kit's facts about the reader of its learners; none without a reader."""
     found = find_reader() if any(one.name == "reader" for one in learners) else None
     if found is None:
         return {}

@@ -1,4 +1,4 @@
-"""Models of the user's own, as options name them: opened for a fit."""
+"""Open the user's own models for a fit, as named in the options."""
 
 from __future__ import annotations
 
@@ -9,5 +9,10 @@ from voile.documents.adapters.model import ExternalModel
 
 
 def open_models(given: Iterable[Any]) -> tuple[ExternalModel, ...]:
-    """Open the models of NAME=FOLDER; `RequestError` where one cannot be."""
+    """Open the models of NAME=FOLDER.
+
+    Raises
+    ------
+    RequestError : a model cannot be opened.
+    """
     return tuple(ExternalModel.of(name, folder) for one in given for name, folder in one.items())

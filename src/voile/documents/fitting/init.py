@@ -1,4 +1,4 @@
-"""`voile documents init`: from notes that nobody marked to a work folder with a kit."""
+"""The verb `voile documents init`, which turns unmarked notes into a work folder with a kit."""
 
 from __future__ import annotations
 
@@ -80,11 +80,14 @@ def propose_identifiers(
     table: str | None = None,
     encoding: str | None = None,
 ) -> UnmarkedWork:
-    """Read the notes and propose identifiers in them; nothing is learnt yet.
+    """Read the notes and propose identifiers in them, without training.
 
     Cost: one pass of the rules and known values over the notes.
 
-    Raises RequestError: no column of text, annotated or empty notes, or nothing to learn from.
+    Raises
+    ------
+    RequestError : there is no text column, the notes are annotated or empty, or there is nothing to
+        learn from.
     """
     place = place_of(source)
     opened = options.open_subjects(open_source(place, table=table, encoding=encoding))
@@ -131,12 +134,12 @@ def propose_identifiers(
 
 
 def _seed_of(source: Source) -> int:
-    """Return a seed that depends on the notes alone: the same notes give the same kit."""
+    """Return a seed that depends only on the notes, so that the same notes give the same kit."""
     return int.from_bytes(hashlib.sha256(source.fingerprint().encode()).digest()[:4]) >> 1
 
 
 def _roles(source: Source, options: InitOptions) -> Roles:
-    """Return the roles of the notes' columns: as given, as named by options, else as they look."""
+    """Return the roles of the notes' columns: as given, as named by options, or else as guessed."""
     if options.spans:
         raise RequestError("--spans names annotations", instead="use voile documents fit")
     if options.roles is not None:
@@ -157,7 +160,7 @@ def _roles(source: Source, options: InitOptions) -> Roles:
 
 
 def _check_unmarked(source: Source, roles: Roles) -> None:
-    """Refuse notes whose identifiers are marked: `fit` learns from them."""
+    """Refuse annotated notes, from which `fit` learns."""
     marked = next(
         (one for one in DocumentReader.all_of(roles).read_documents(source) if one.spans), None
     )

@@ -1,4 +1,4 @@
-"""Serve a review of a work folder: the next lines, and at its end a kit of the answers."""
+"""Serve a review of a work folder: the next lines, and at its end a kit from the answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from voile.release.options import OPTIONS
 def prepare(folder: Path) -> Callable[[ReviewState], Sequence[ReviewLine]]:
     """Open a work folder for a review, and return the function that learns from its answers.
 
-    A new order costs two quick looks. If no lines are asked for, the kit is made again.
+    A new order costs two quick looks. If no lines are requested, the kit is refitted.
     """
     work = UnmarkedWork.open(folder)
 
@@ -48,7 +48,7 @@ def rank(work: UnmarkedWork, reviewed: Sequence[ReviewedSpan] = ()) -> RankedTok
 
 
 def refit_kit(work: UnmarkedWork, folder: Path, reviewed: Sequence[ReviewedSpan]) -> None:
-    """Make the kit of a work folder again. At any moment it is the old one or the new one."""
+    """Refit the kit of a work folder. At any moment the folder contains the old or the new kit."""
     place = folder / WORK_KIT
     options = StoredKit.load(place, "documents").facts.get(OPTIONS, {})
     made = work.fit(reviewed).to_kit()
@@ -56,14 +56,14 @@ def refit_kit(work: UnmarkedWork, folder: Path, reviewed: Sequence[ReviewedSpan]
 
 
 def harmless_in(documents: Sequence[Document], words: Collection[str]) -> Iterator[ReviewedSpan]:
-    """Yield where words stand of which reviewers said that they never identify anybody."""
+    """Yield the occurrences of words that reviewers marked as never identifying."""
     for number, document in enumerate(documents):
         for start, end in occurrences(document.text, words):
             yield ReviewedSpan(number, start, end, ())
 
 
 def reviewed_of(reading: ReviewState) -> list[ReviewedSpan]:
-    """Return the answers of reviewers, in the documents' own characters."""
+    """Return the answers of reviewers, with offsets in the documents."""
     found = []
     for line in reading.lines:
         answer = reading.answers.get(line.number)

@@ -1,4 +1,4 @@
-"""`voile documents review`: a person reads the proposals, on a page of this machine."""
+"""The verb `voile documents review`: a person reads the proposals on a local page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from voile.release.own_verbs import EndedVerb, VerbReporter
 FILE = "review.sqlite"
 PURPOSE = "review"
 GOAL = 8000
-"""Tokens to read if nobody set a goal."""
+"""The default number of tokens to read."""
 
 
 def review(
@@ -37,7 +37,7 @@ def review(
 ) -> EndedVerb:
     """Serve the review of a work folder until its reviewers end it.
 
-    again, after : the commands that go on with the review and with the new kit, if they are not
+    again, after : the commands to continue the review and to use the new kit, if they differ from
         those of a work folder.
     """
     serve = page_server()
@@ -77,7 +77,7 @@ def _store(folder: Path, work: UnmarkedWork) -> ReviewStore:
 
 
 def _in_words(store: ReviewStore, work: Path, again: str, after: str) -> str:
-    """Describe how much was read, whether the kit has learnt from it, and the next step."""
+    """Describe how much was read, whether the kit has learned from it, and the next step."""
     read = sum(map(bool, store.reviewers([PURPOSE]).values()))
     if not read:
         return f"no line was read: the kit of {work} is as it was"

@@ -1,4 +1,4 @@
-"""The work folder: notes that nobody marked, their proposals, and the kit learnt from them."""
+"""The work folder: unmarked notes, their proposals, and the kit trained on them."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ from voile.documents.work_file import WorkFile, read_work
 from voile.release.kit import StoredKit
 
 DEFAULT_COST = 10.0
-"""The weight of a missed identifier if nobody chose a policy."""
+"""The default weight of a missed identifier."""
 
 
 @dataclass(frozen=True, eq=False)
 class UnmarkedWork:
-    """Notes that nobody marked, and all proposers of identifiers in them.
+    """Unmarked notes, and all proposers of identifiers in them.
 
-    The costly steps are done once for each `UnmarkedWork`: reading, proposing and a look's
-    features.
+    The costly steps are done once for each `UnmarkedWork`: reading, proposing and the features of a
+    look.
     """
 
     file: WorkFile
@@ -73,7 +73,8 @@ class UnmarkedWork:
 
         Raises
         ------
-        RequestError : it is none, or the notes have changed or gone.
+        RequestError : the folder is not a work folder, or the notes have changed or are missing.
+        DamagedError : the index and the kit disagree on the language or the pretrained model.
         """
         folder = Path(folder)
         file = read_work(folder)
@@ -100,7 +101,7 @@ class UnmarkedWork:
 
     @cached_property
     def documents(self) -> tuple[Document, ...]:
-        """The notes in the source's order; one that cannot be worked on has no text."""
+        """The notes in the source's order. The text of an unusable note is empty."""
         return tuple(
             replace(one, annotated=True, text="" if why_unusable(one.text) else one.text)
             for one in self._read_corpus
@@ -108,7 +109,7 @@ class UnmarkedWork:
 
     @cached_property
     def unusable(self) -> Counter[str]:
-        """How many notes cannot be worked on, by the reason."""
+        """The number of unusable notes, by the reason."""
         texts = [one.text for one in self._read_corpus]
         unread = self.source.unread if isinstance(self.source, FilesSource) else {}
         reasons = (why_unusable(text) for text in texts if not (unread and text == UNREAD))
@@ -127,12 +128,12 @@ class UnmarkedWork:
 
     @cached_property
     def starter(self) -> PretrainedStarter | None:
-        """The starter trained on public text, if it is asked for."""
+        """The pretrained model, if one is requested."""
         return None if self.file.starter is None else find_starter(self.file.starter)
 
     @cached_property
     def hinter(self) -> PretrainedStarter | LanguageRules:
-        """The learners' hinter: the starter, which has its language's rules, or these rules."""
+        """The learners' hinter: the pretrained model, which includes rules, or only the rules."""
         return self.starter or LanguageRules(self.file.language)
 
     @cached_property
@@ -148,7 +149,7 @@ class UnmarkedWork:
         return self._marked_notes.corpus(reviewed)
 
     def probabilities(self, reviewed: Sequence[ReviewedSpan] = ()) -> NDArray[np.float64]:
-        """Return each token's probability of identifying somebody, (n,) of `look.tokens`.
+        """Return the probability that each token of `look.tokens` identifies a person, (n,).
 
         Cost: two quick looks.
         """
@@ -157,10 +158,10 @@ class UnmarkedWork:
     def fit(
         self, reviewed: Sequence[ReviewedSpan] = (), *, progress: ProgressHook = silent
     ) -> DocumentsContent:
-        """Train committees on the notes as they are marked.
+        """Train committees on the marked notes.
 
-        Learners see the hinter's lists once something is read. With proposals alone they cost more
-        than they save.
+        Learners use the hinter's lists only after some lines are reviewed. With proposals alone,
+        the lists cost more than they save.
         """
         progress("proposing identifiers", 0)
         corpus = in_order(filter(is_usable, self.corpus(reviewed)))
@@ -197,7 +198,7 @@ class UnmarkedWork:
 
 
 MOST_LOST = 0.1
-"""Share of harmless words that the default policy may remove, by the proposals."""
+"""The share of harmless words that the default policy may remove, by the proposals."""
 
 
 BY_RULES = (
@@ -208,13 +209,13 @@ BY_RULES = (
 
 
 def default_policy(content: DocumentsContent, asked: Sequence[float]) -> int:
-    """Return the number of the policy to apply if nobody chose one.
+    """Return the number of the default policy.
 
-    It is the policy trained for the cost nearest to `DEFAULT_COST`, with all its passes. The
-    policy with the fewest harmless words removed takes its place in two cases:
+    It is the policy trained for the cost nearest to `DEFAULT_COST`, with all its passes. The policy
+    that removes the fewest harmless words replaces it in two cases:
 
     - the first policy removes more than `MOST_LOST` of harmless words;
-    - a cost of `asked` is nearer, but too little text was left to learn at it.
+    - a cost of `asked` is nearer, but too little text was left to train with it.
 
     If the policy has no pass, rules and the pretrained model find identifiers.
     """
@@ -228,7 +229,7 @@ def default_policy(content: DocumentsContent, asked: Sequence[float]) -> int:
 
 
 def default_means(content: DocumentsContent, number: int) -> str:
-    """Describe the policy that is applied if nobody chose one."""
+    """Describe the default policy."""
     row = content.row(number)
     if not row["passes"]:
         return BY_RULES
@@ -240,9 +241,11 @@ def default_means(content: DocumentsContent, number: int) -> str:
 
 
 def place_of(notes: object) -> str:
-    """Return where notes lie, so that they are found again from another folder.
+    """Return the absolute location of the notes, which is valid from any folder.
 
-    Raises RequestError: they are in memory alone.
+    Raises
+    ------
+    RequestError : the notes are only in memory.
     """
     if not isinstance(notes, str | os.PathLike):
         raise RequestError(
@@ -256,11 +259,13 @@ def place_of(notes: object) -> str:
 
 
 def starter_of(asked: str | None, language: Language, texts: Iterable[str]) -> str | None:
-    """Return the name of the starter to use: the language's unless another, or none, is asked for.
+    """Return the name of the pretrained model to use; None if none is requested or available.
 
-    It is the one on the reader where that is installed.
+    By default it is the model of the language, on the reader if that is installed.
 
-    Raises RequestError: the text seems to be in another language than the starter's.
+    Raises
+    ------
+    RequestError : the text seems to be in another language than the model's.
     """
     own = reader_starter(language) or (language if language in STARTERS else "none")
     name = asked or own

@@ -17,7 +17,7 @@ class AdaBoost:
     """AdaBoost of confidence-rated stumps, one type against the rest (Schapire and Singer, 1999).
 
     rounds : the number of stumps, at least 1. A stump on a 0/1 column is linear, and so is their
-    sum.
+        sum.
     prior : the number of imaginary tokens of each class in each half of a stump, above 0.
     cost_sensitive : whether each identifier's initial weight is its cost.
 

@@ -26,7 +26,7 @@ class CRF:
     c1, c2 : the L1 and L2 penalties of the weights, at least 0.
     iterations : the most iterations of L-BFGS.
     cost_sensitive : whether the threshold on the marginal of each type is C / (C + L) instead of
-    1/2.
+        1/2.
 
     Cost: O(iterations x (ones in the matrix x labels + n labels^2)). On one core, 275,000 tokens
     take 20 s with 3 labels and 40 s with 23.

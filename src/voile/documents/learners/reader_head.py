@@ -35,7 +35,7 @@ class ReaderLearner:
     """A logistic regression for each type on vectors and columns together (L-BFGS).
 
     dense_penalty, sparse_penalty : factors of half the squared weights of the standardised vectors
-    and of the columns, above 0. The loss is the sum over tokens.
+        and of the columns, above 0. The loss is the sum over tokens.
 
     Cost: O(n (width + columns of a token) T) for each iteration, with at most `iterations`
     iterations.
@@ -80,7 +80,7 @@ class ReaderLearner:
         """Learn from standardised vectors, (n, width).
 
         weight : (n, T), the weight of each token for each type. By default each counted token has
-        the weight 1.
+            the weight 1.
         """
         problem = _JointRegression(self, examples, dense, weight)
         sparse, windows, bias = problem.solve()

@@ -75,7 +75,7 @@ class TextEncoder:
         """Return the vectors of the tokens of d documents, (n, width).
 
         words, gap : (n,), the forms of the tokens, and the gap before each; `gap` is empty if
-        unknown.
+            unknown.
         first : (d + 1,), the first token of each document.
 
         Cost: one run of the encoder for each 94 word pieces. Cached documents cost nothing.
@@ -127,7 +127,7 @@ def mean_of_pieces(
     """Return the mean vector of the pieces that overlap each token; zeros if there are none.
 
     vectors, places : (p, width) and (p, 2), the vectors and the character offsets of the pieces, in
-    their order.
+        their order.
     starts, ends : (n,), the character offsets of the tokens.
     """
     low = np.searchsorted(places[:, 1], starts, side="right")

@@ -63,7 +63,7 @@ def read_source(place: Path, *, allow_unlisted: bool = False) -> EncoderSource:
     Raises
     ------
     RequestError : there is no encoder, it has another architecture, or its tokenizer does not fit.
-    Also raised if the weights are not in `KNOWN` and `allow_unlisted` is false.
+        Also raised if the weights are not in `KNOWN` and `allow_unlisted` is false.
     """
     if not place.exists():
         raise RequestError("there is no encoder here", where=str(place), instead=WHAT)

@@ -67,7 +67,7 @@ class _WrittenAge:
 def find_age(value: str) -> tuple[int, int, int] | None:
     """Return the start and end of the only age in years in a text, and the age.
 
-    Returns None if the text does not consist of one age.
+    Returns None if the text does not consist of one age in whole years.
 
     >>> find_age("47-year-old"), find_age("aged forty-seven"), find_age("8 months")
     ((0, 2, 47), (5, 16, 47), None)

@@ -171,8 +171,9 @@ class NameGenders:
         self._female, self._male = map(_find_ranks, (female, male))
 
     def is_female(self, word: str) -> bool | None:
-        """Return whether a name is female; None if it is on no list, or similarly frequent on
-        both.
+        """Return whether a name is female; None if the lists do not decide it.
+
+        That is the case for a name on no list, or with similar ranks on both.
         """
         female, male = self._female.get(word, inf), self._male.get(word, inf)
         if female * self.RARER <= male:

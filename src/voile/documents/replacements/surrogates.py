@@ -63,12 +63,12 @@ class Surrogates:
     ----------
     secret : the key; the same key gives the same surrogates.
     language : "english" or "spanish", the language of names and of words that exist in both
-    languages.
+        languages.
     names : lists of names, which are joined; None uses voile's lists of this language.
     lists : kind -> at least two surrogates, for kinds in `LISTED`; used before voile's own.
     kinds : label -> kind, for labels that are not in `kinds` or have another meaning.
     date_order : "dmy" or "mdy", for numeric dates. The default None means "dmy" in Spanish. In
-    English it means the only possible order, or "mdy" if both are possible.
+        English it means the only possible order, or "mdy" if both are possible.
     days : the largest shift of dates in days, 1 to 36,500.
     ages : "keep" leaves ages up to 89, "mark" replaces them by a mark.
 

@@ -29,9 +29,9 @@ class KeyStroke:
     Parameters
     ----------
     line, key : the line on the page when the key was pressed, and the number of the last stroke on
-    it.
+        it.
     words : the range of the line's words that the stroke is about, from the first to before the
-    last.
+        last.
     label : the type, for `mark`.
     until : the last line on the page, for `sheet`.
     """
@@ -63,8 +63,8 @@ class ReviewDesk:
     Parameters
     ----------
     more : called when no line is waiting. It adds lines to the store, and returns whether it did.
-    It continues from the earlier answers. These can no longer be undone, they are not adjudicated,
-    and all of them count.
+        It continues from the earlier answers. These can no longer be undone, they are not
+        adjudicated, and all of them count.
     """
 
     def __init__(

@@ -37,10 +37,10 @@ class ReviewLine:
     batch : the batch of the line.
     purpose : the use of its answer.
     document : the number of the document, from 0, in the order of the notes. For a release, it is
-    in the order of the release's rows. It is -1 for seeded text without a document.
+        in the order of the release's rows. It is -1 for seeded text without a document.
     start, end : the offsets in the source; -1 for seeded text without a document.
     before, text, after : the neighbouring text and the line; `text` may contain a seeded
-    identifier.
+        identifier.
     proposals : spans that are shown as identifiers until the reviewer changes them.
     why : the reason for this line, as a sentence without any word of the text.
     extra : JSON for the purpose, never shown.

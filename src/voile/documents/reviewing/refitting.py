@@ -51,7 +51,7 @@ class RefitProcess:
     Parameters
     ----------
     prepare : called once in the process. It loads the data that all refits need, and returns the
-    `Refit`.
+        `Refit`.
     """
 
     def __init__(self, prepare: Callable[[], Refit]) -> None:

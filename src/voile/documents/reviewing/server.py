@@ -45,13 +45,14 @@ def serve(
     types : the types of identifiers, in the order of the digits that set them.
     goal : the total number of tokens to read; 0 for those in the store.
     prepare : returns the function that learns from the answers and finds the next lines of the
-    first purpose. It runs in its own process between batches, and in this process once at the end.
+        first purpose. It runs in its own process between batches, and in this process once at the
+        end.
     more : called when no line waits for a reviewer. It adds lines to the store, and returns whether
-    it did. Earlier answers are then final.
+        it did. Earlier answers are then final.
     port : the port; 0 for a free port.
     browser : whether to open the address of the first reviewer.
     notify : a function that receives the addresses and descriptions of failures, never a word of
-    the text.
+        the text.
 
     Raises
     ------

@@ -178,7 +178,7 @@ class ReviewStore(OwnDatabase):
         Parameters
         ----------
         final : whether the reviewer confirmed. If not, the line continues to wait, and is shown in
-        this state next time.
+            this state next time.
 
         Raises
         ------

@@ -34,7 +34,7 @@ class Corpus(DocumentSequence):
         Parameters
         ----------
         format : a name in `voile.documents.text.formats.FORMATS`; recognised from the files if not
-        given.
+            given.
         encoding : the encoding of text. By default UTF-8, or the encoding of a byte order mark.
         subject : the name of the field or column with a document's subject, if it is not `subject`.
 

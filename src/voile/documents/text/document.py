@@ -32,17 +32,17 @@ class Document:
     spans : the spans of the identifiers, inside the text and disjoint; stored in their order.
     id : the name of the document in messages.
     subject : the person that the document is about. A document without a subject is a subject of
-    its own, together with the copies of its text.
+        its own, together with the copies of its text.
     pos : (start, end, tag) of each word with a known part of speech.
     annotated : whether identifiers were annotated. If so, text outside the spans is harmless,
-    except the parts in `unknown`.
+        except the parts in `unknown`.
     unknown : (start, end) of the parts for which nobody knows whether they identify a person;
-    disjoint, stored in their order. A span takes precedence over an unknown part.
+        disjoint, stored in their order. A span takes precedence over an unknown part.
 
     Raises
     ------
     RequestError : a span or unknown part is empty, outside the text, or overlaps another of its
-    kind. The message contains offsets and no words.
+        kind. The message contains offsets and no words.
     """
 
     text: str

@@ -54,9 +54,9 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
     Parameters
     ----------
     thing : any input of `voile.data.open_source`, or documents. Documents are a folder, file or
-    pattern of CoNLL columns, brat, i2b2's XML, JSON or FHIR. They may also be .txt, .docx, .pdf,
-    .eml or HTML files, or a mix of the unannotated formats. A prefix sets the format: "brat:notes",
-    "conll-sentences:tweets.txt", "presidio:synthetic.jsonl".
+        pattern of CoNLL columns, brat, i2b2's XML, JSON or FHIR. They may also be .txt, .docx,
+        .pdf, .eml or HTML files, or a mix of the unannotated formats. A prefix sets the format:
+        "brat:notes", "conll-sentences:tweets.txt", "presidio:synthetic.jsonl".
     table : the table of a database.
     encoding : the encoding of text that is not UTF-8.
 

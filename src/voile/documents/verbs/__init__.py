@@ -1,1 +1,1 @@
-"""The verbs that the wing gives the ground floor: a file a verb."""
+"""The verbs of the documents module, with one file for each verb."""

@@ -1,4 +1,4 @@
-"""`voile documents accept`: prove by reading that few identifiers are left in a release."""
+"""The verb `voile documents accept`, which proves by reading that few identifiers are left."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SURE = frozenset({"known", "list"})
 """Kinds of reasons that remove only certain identifiers."""
 ServePage: TypeAlias = Callable[..., None]
 LOCK = "acceptance.lock"
-"""The lock of the command that goes on with a reading, from its first look to its last."""
+"""The lock of the command that continues a reading, which it keeps until it ends."""
 
 
 def accept(
@@ -56,7 +56,7 @@ def accept(
     make_replacer: Callable[[ApplyOptions, Language], RemovalReplacer],
     writer: Callable[[RemovalReplacer], RemovalReplacer] | None = None,
 ) -> EndedVerb:
-    """Go on with the reading of a release as far as answers are at hand; see `AcceptOptions`.
+    """Continue the reading of a release as far as answers are available; see `AcceptOptions`.
 
     page_server : returns the function that serves the local page, if a person reads on it.
     make_replacer : returns the replacer of mended texts.
@@ -87,7 +87,7 @@ def accept(
 
 
 class _GoingReading:
-    """A reading that goes on, from batch to batch and over the mending before a sample."""
+    """A reading in progress, from batch to batch and across the mending before a sample."""
 
     def __init__(
         self,
@@ -109,11 +109,11 @@ class _GoingReading:
 
     @property
     def decided_try(self) -> int:
-        """The last try whose verdict is written."""
+        """The last try with a recorded verdict."""
         return int(private_manifest_of(self.scene.release).get(ACCEPTANCE, {}).get("decided", 0))
 
     def renew(self) -> None:
-        """Begin again at the first line: an answer may have been undone that was taken."""
+        """Restart at the first line, since a used answer may have been undone."""
         frozen = private_manifest_of(self.scene.release).get(ACCEPTANCE, {}).get("frozen", 0)
         cut = 1 / (1 + self.scene.policy.miss_cost)
         pairs = self.scene.pairs
@@ -121,7 +121,7 @@ class _GoingReading:
         self.course = ReadingCourse(self.state, self.store, *given)
 
     def go_on(self) -> AcceptanceVerdict | DueTokens:
-        """Take the answers that are there; return the verdict, or what waits for answers."""
+        """Use the available answers, and return the verdict, or the tokens that wait."""
         while True:
             came = self.course.go_on()
             if isinstance(came, AcceptanceVerdict):
@@ -136,11 +136,11 @@ class _GoingReading:
             self.renew()
 
     def has_more(self) -> bool:
-        """Say whether further lines wait, now that these are answered."""
+        """Return whether further lines wait, now that these are answered."""
         try:
             return isinstance(self.go_on(), DueTokens)
         except VoileError:
-            return False  # raised again once the page is closed
+            return False  # raised again after the page is closed
 
     def mend(self, facts: Mapping[str, Any], public: Mapping[str, Any] | None) -> None:
         """Write the release without the finds so far, and with these facts of the reading."""
@@ -171,7 +171,7 @@ def _is_read(release: StoredRelease) -> RequestError:
 def _resume_state(
     folder: Path, scene: AcceptanceScene, goal: AcceptanceGoal, options: AcceptOptions
 ) -> ReadingState:
-    """Return the state to go on from; begin where there is none."""
+    """Return the stored state, or begin a reading if there is none."""
     release = scene.release
     settle(folder / STATE, outputs.ACCEPTANCE)
     if not (folder / STATE).exists():
@@ -185,7 +185,8 @@ def _resume_state(
                 where=str(release.path),
                 instead=f"remove {folder.name}, and read the release as it is now",
             )
-        state = replace(state, now=sha256)  # it was mended, and the run ended before it said so
+        # the release was mended, but the run ended before it stored this
+        state = replace(state, now=sha256)
         state.write(folder)
     if state.goal != goal:
         if not _is_answered(folder):
@@ -226,7 +227,7 @@ def _begin(
 def _report_plan(
     scene: AcceptanceScene, goal: AcceptanceGoal, options: AcceptOptions, reporter: VerbReporter
 ) -> EndedVerb:
-    """Say how much must be read; nothing is begun."""
+    """Report how much must be read, without beginning a reading."""
     kept = KeptTokens.of(scene.pairs, scene.committee)
     pool = identifiers(scene.pairs, kept, SURE)
     scores = kept.chances[kept.tokens]
@@ -290,7 +291,7 @@ def _serve_lines(going: _GoingReading, serve: ServePage, options: AcceptOptions)
 def _record_verdict(
     going: _GoingReading, verdict: AcceptanceVerdict, reporter: VerbReporter
 ) -> EndedVerb:
-    """Write the certificate into evidence and manifests, once; say it."""
+    """Write the certificate into evidence and manifests once, and report it."""
     course = going.course
     subjects = going.scene.subjects()
     found = certificate(verdict, course.reading.goal, subjects, as_hard=course.as_hard)
@@ -303,7 +304,7 @@ def _record_verdict(
 def _certify(
     going: _GoingReading, verdict: AcceptanceVerdict, found: AcceptanceCertificate
 ) -> None:
-    """Write a verdict into manifests and evidence, where it is not there yet."""
+    """Write a verdict into manifests and evidence, unless they already contain it."""
     if going.decided_try < verdict.number:
         facts = {"decided": verdict.number, **asdict(verdict)}
         going.mend(facts, found.public if verdict.accepted else None)

@@ -1,4 +1,4 @@
-"""The answers to waiting lines of an acceptance, from a function or a file, not the page."""
+"""Take the answers to waiting lines of an acceptance from a function or a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from voile.release.own_verbs import EndedVerb, VerbReporter
 from voile.report.wording import join_names
 
 WAITING = "waiting.jsonl"
-"""What waits for answers, for who answers without the page."""
+"""The file of the lines that wait for answers without the page."""
 PURPOSES: tuple[Purpose, ...] = ("census", "sample")
 
 
@@ -25,7 +25,7 @@ def list_unanswered(store: ReviewStore) -> list[ReviewLine]:
 
 
 def write_waiting(lines: Sequence[ReviewLine], folder: Path, reporter: VerbReporter) -> EndedVerb:
-    """Say how many lines wait, and write them down for who answers without the page."""
+    """Report the number of waiting lines, and write them to a file for answers without the page."""
     shown = [
         {"line": one.number, "before": one.before, "text": one.text, "after": one.after}
         for one in lines
@@ -40,7 +40,10 @@ def write_waiting(lines: Sequence[ReviewLine], folder: Path, reporter: VerbRepor
 
 
 def take_answers(store: ReviewStore, answers: object, types: Sequence[str]) -> None:
-    """Take answers given without the page. types : the types that a file of answers may set."""
+    """Take answers that were given without the page.
+
+    types : the types that a file of answers may set.
+    """
     waiting = list_unanswered(store)
     if callable(answers):
         for line in waiting:
@@ -55,9 +58,9 @@ def _answer(store: ReviewStore, line: int, spans: Sequence[Sequence[Any]]) -> No
 
 
 def _answer_from(store: ReviewStore, waiting: set[int], path: str, types: Sequence[str]) -> None:
-    """Take the answers of a file: of each line its number and spans.
+    """Take the answers of a file, which contains the number and the spans of each line.
 
-    A type goes into the released text as a mark: a file sets none that the page does not have.
+    A type appears in the released text as a mark. So a file may only set types of the page.
     """
     try:
         with Path(path).open(encoding="utf-8") as lines:
@@ -77,7 +80,7 @@ def _answer_from(store: ReviewStore, waiting: set[int], path: str, types: Sequen
 
 
 def _check_types(labels: Sequence[str], types: Sequence[str], path: str) -> None:
-    """Refuse a type that the page does not have; the text of a refused one is not repeated."""
+    """Refuse a type that the page does not have, without repeating its text."""
     if not set(labels) <= set(types):
         raise RequestError(
             "an answer sets a type that the kit does not have",

@@ -1,7 +1,7 @@
-"""The reading of one release, on disk: a private folder next to it, from which it goes on.
+"""Store the reading of a release in a private folder next to it, from which it can resume.
 
-The random draws are never stored as a plan. The seed, the answers and the first release give the
-same reading again. The lines that the store lists as shown must match it.
+The random draws are not stored. The seed, the answers and the first release reproduce the same
+reading. The lines in the store must match it.
 """
 
 from __future__ import annotations
@@ -32,19 +32,20 @@ from voile.documents.reviewing.store import ReviewStore
 STATE, LINES = "acceptance.json", "reading.sqlite"
 VERSION = 2
 UNSURE = "OTHER"
-"""The type of text that a reader was unsure of: it is removed as well."""
+"""The type of text that a reader was unsure of. It is also removed."""
 
 
 @dataclass(frozen=True)
 class ReadingState:
-    """The facts from which a reading goes on.
+    """The facts from which a reading resumes.
 
     Parameters
     ----------
-    first, now : the hash of the release as it was first, and as it is now.
+    first, now : the hashes of the original and of the current release.
     source, kit : the hash of the source, and the kit's id.
-    seed : of the random draws. recall : of the readers, as the plan expects it.
-    tries : how many were begun.
+    seed : the seed of the random draws.
+    recall : the readers' recall that the plan expects.
+    tries : the number of tries begun.
     """
 
     __pydantic_config__ = FORBID
@@ -66,7 +67,13 @@ class ReadingState:
 
     @classmethod
     def read_folder(cls, folder: Path) -> ReadingState:
-        """Read it back; `DamagedError` where it is not as it was written."""
+        """Read the state of a folder.
+
+        Raises
+        ------
+        DamagedError : the state is damaged.
+        RequestError : the state is from another version of voile.
+        """
         place = folder / STATE
         data = read_json(place, "the state of the reading")
         try:
@@ -86,14 +93,15 @@ class ReadingState:
 
 
 class ReadingCourse:
-    """A reading and the store of its lines: replayed as far as it was answered.
+    """A reading and the store of its lines, replayed up to the last answer.
 
     Parameters
     ----------
-    pairs : the documents as they are released now. pool : identifiers to plant from. cut : the
-        score above which the committee removes.
-    frozen : the last try that had the release mended before its sample.
-        least : the fewest tokens of the census.
+    pairs : the documents of the current release.
+    pool : the identifiers available for seeding.
+    cut : the score above which the committee removes.
+    frozen : the last try with a release that was mended before its sample.
+    least : the fewest tokens of the census.
     """
 
     def __init__(
@@ -110,7 +118,7 @@ class ReadingCourse:
         self._store, self._kept, self._pairs = store, kept, pairs
         self._pool, self._cut = list(pool), cut
         self._tries, self._frozen = state.tries, frozen
-        self._numbers = kept.tokens  # what the reading calls its tokens
+        self._numbers = kept.tokens  # the token numbers of the reading
         self.as_hard = True
         self._rng = np.random.default_rng([*state.seed, 1])
         self.reading = AcceptanceReading(
@@ -126,9 +134,9 @@ class ReadingCourse:
         self._waiting: tuple[DueTokens, list[ReviewLine]] | None = None
 
     def go_on(self) -> AcceptanceVerdict | DueTokens:
-        """Take the answers that are there; return the verdict, or what waits for answers.
+        """Use the available answers, and return the verdict, or the tokens that wait for answers.
 
-        A sample that is due before the release is mended and frozen gets no lines yet.
+        A sample that is due before the release is mended and frozen has no lines yet.
         """
         while True:
             if self._waiting is None:
@@ -154,7 +162,7 @@ class ReadingCourse:
         return is_sample and self._frozen < self.reading.number
 
     def _lines(self, due: DueTokens) -> list[ReviewLine]:
-        """Return the screens of the due tokens, and put new ones into the store."""
+        """Return the screens of the due tokens, and add new ones to the store."""
         self._batch += 1
         plants, hard = draw_plants(self._pool, due.planted, self._cut, self._rng)
         self._pool = [one for one in self._pool if one not in plants]
@@ -173,7 +181,7 @@ class ReadingCourse:
         return known
 
     def _answers(self, lines: Sequence[ReviewLine]) -> dict[int, list[ReviewAnswer]]:
-        """Return the answers to these lines, those of every reader."""
+        """Return the answers of every reader to these lines."""
         numbers = {one.number for one in lines}
         found: dict[int, list[ReviewAnswer]] = {}
         for purpose in ("census", "sample"):
@@ -185,7 +193,7 @@ class ReadingCourse:
     def _count_found(
         self, lines: Sequence[ReviewLine], answers: Mapping[int, Sequence[ReviewAnswer]]
     ) -> tuple[NDArray[np.intp], int]:
-        """Return the numbers of the tokens that are identifiers, and how many planted were seen."""
+        """Return the numbers of the found tokens, and the count of seeded ones seen."""
         found: list[int] = []
         seen = 0
         for line in lines:
@@ -200,7 +208,7 @@ class ReadingCourse:
         return places, seen
 
     def _tokens(self, line: ReviewLine, marked: Sequence[tuple[int, int, str]]) -> list[int]:
-        """Return the tokens of a line, by their numbers, in which a character was marked."""
+        """Return the numbers of the tokens of a line that overlap a mark."""
         kept = self._kept
         first, last = np.searchsorted(kept.document, [line.document, line.document + 1])
         own = np.arange(first, last)
@@ -236,12 +244,15 @@ class ReadingCourse:
 
 
 def _strip_line(line: ReviewLine) -> ReviewLine:
-    """Return a line without the parts that mending the text around it changes."""
+    """Return a line without the parts that change when the text around it is mended."""
     return replace(line, number=0, batch=0, before="", after="", why="")
 
 
 def marked_in(line: ReviewLine, answers: Sequence[ReviewAnswer]) -> list[tuple[int, int, str]]:
-    """Return what any reader marked in a line; all of it where one was unsure, and marked none."""
+    """Return all marks of any reader in a line.
+
+    It is the whole line if a reader was unsure and there are no marks.
+    """
     found = [(one.start, one.end, one.label) for answer in answers for one in answer.spans]
     if not found and any(answer.unsure for answer in answers):
         return [(0, len(line.text), UNSURE)]

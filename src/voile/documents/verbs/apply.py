@@ -1,4 +1,4 @@
-"""The wing's third verb: apply streams documents through a committee into a release."""
+"""The verb apply, which streams documents through a committee into a release."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class DocumentPublisher:
 
 
 def _released_roles(roles: Roles, options: ApplyOptions) -> Roles:
-    """Return the role of each column in the release: pseudonyms are identifiers in any kit."""
+    """Return the role of each column in the release; pseudonyms are identifiers in any kit."""
     if not options.pseudonyms or roles.subject is None:
         return roles
     return roles.corrected({roles.subject: "identifier"})

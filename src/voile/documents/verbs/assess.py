@@ -1,4 +1,4 @@
-"""The wing's sixth verb: assess texts that voile did not redact, against their originals."""
+"""The verb assess, which compares texts that another tool redacted with their originals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from voile.report.suppression import FEW
 
 Pair = tuple[PublishedDocument, Document]
 Case = tuple[Document, Span, bool]
-"""An identifier of an original, and whether something of it is left."""
+"""An identifier of an original, and whether a part of it is left."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _share_left(pairs: list[Pair]) -> float:
 
 
 def _count_remaining(pairs: list[Pair]) -> Evidence:
-    """Count the identifiers of which something is left, and the harmless tokens that are gone."""
+    """Count the identifiers with a part left, and the harmless tokens that are removed."""
     spans = [(source, span, _is_left(one, span)) for one, source in pairs for span in source.spans]
     gone = [(source, *_harmless(one, source)) for one, source in pairs]
     all_left, *by_label = _findings(LEFT, spans, "Annotated identifiers")
@@ -186,7 +186,7 @@ def _known_left(pairs: Sequence[Pair], known: KnownFinder, by: str | None) -> Ev
 
 
 def _findings(quantity: str, cases: Sequence[Case], of: str) -> list[Finding]:
-    """Return the share of identifiers of which something is left, and the same of each type."""
+    """Return the share of identifiers with a part left, in total and for each type."""
     labels = sorted({span.label for _, span, _ in cases})
     whole = Finding(quantity, _rate(cases), meaning=f"{of}: some part is in the released text.")
     return [
@@ -204,14 +204,14 @@ def _rate(cases: Sequence[Case]) -> Rate:
 
 
 def _is_left(published: PublishedDocument, span: Span) -> bool:
-    """Whether a letter or digit of an identifier is outside every edit."""
+    """Return whether a letter or digit of an identifier is outside every edit."""
     text = PublishedText(published.text, published.edits)
     parts = (published.text[part.start : part.end] for part in text.carry_spans([span]))
     return any(character.isalnum() for part in parts for character in part)
 
 
 def _harmless(published: PublishedDocument, source: Document) -> tuple[int, int]:
-    """Count the source's tokens in no span: those that an edit meets, and all."""
+    """Count the source's tokens outside spans: those that an edit overlaps, and all."""
     tokens = tokenise([source.text])
     harmless = ~_meets(tokens, ((span.start, span.end) for span in source.spans))
     edited = _meets(tokens, ((edit.source_start, edit.source_end) for edit in published.edits))
@@ -219,7 +219,7 @@ def _harmless(published: PublishedDocument, source: Document) -> tuple[int, int]
 
 
 def _meets(tokens: TextTokens, parts: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
-    """Say which tokens share a character with one of these parts of the text."""
+    """Return which tokens overlap one of these parts of the text, as a mask (n,)."""
     found = np.zeros(len(tokens), dtype=np.bool_)
     for start, end in parts:
         found |= (tokens.starts < end) & (start < tokens.ends)

@@ -1,4 +1,4 @@
-"""The report's part on texts that voile did not redact."""
+"""The report on texts that another tool redacted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OWN_LIMITS = (
 
 
 def assessed_sections(assessment: ReleaseAssessment, *, audience: Audience) -> tuple[Section, ...]:
-    """Describe the annotated identifiers that are left, then the marks in the texts."""
+    """Describe the annotated identifiers that are left, and then the marks in the texts."""
     facts, figures = assessment.facts, assessment.figures
     said = [
         f"{size(figures['documents'], audience)} texts; "

@@ -1,4 +1,4 @@
-"""The wing's fourth verb: attack a release as one who learns from it and inspects its tokens."""
+"""The verb attack: an adversary learns from a release and inspects its tokens."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _inspect(
 
 
 def _learners(options: AttackOptions) -> tuple[str, ...]:
-    """Return the learners asked for; by default the reader is one of them where it is installed."""
+    """Return the requested learners. By default they include the reader if it is installed."""
     from voile.documents.reader.installed import find_reader
 
     own = "learners" in options.model_fields_set or find_reader() is None
@@ -133,7 +133,7 @@ def _learners(options: AttackOptions) -> tuple[str, ...]:
 
 
 def _guess(scene: _DocumentsScene, seed: int | None, step: ProgressSteps) -> Iterator[Evidence]:
-    """Yield the finds of guessing, if there is a name to guess or guesses alone are scored."""
+    """Yield the finds of guessing, if there is a name to guess, or if only guesses are scored."""
     step("guessing names that are ordinary words")
     found = guess_ordinary_names(
         scene.published,
@@ -170,7 +170,7 @@ def _label_sources(options: AttackOptions, published: DocumentSequence) -> list[
 
 
 def _plain(found: Evidence, scene: _DocumentsScene, more: tuple[Finding, ...] = ()) -> Evidence:
-    """Return it as the ground floor's evidence, with the notes on this release."""
+    """Return the result as plain `Evidence`, with the notes on this release."""
     own = {one.name: getattr(found, one.name) for one in fields(Evidence)}
     own |= {"findings": (*found.findings, *more), "notes": (*found.notes, *scene.notes)}
     return Evidence(**own)
@@ -186,10 +186,11 @@ class _DocumentsScene:
     annotated: bool  # whether any identifier is marked in the truth
     # as many as identifiers are left, and 1% of the tokens, where there are any
     inspections: tuple[int, ...]
-    findings: tuple[Finding, ...]  # what all that removes, patterns and lists too, left and took
-    # where they are drawn from, and what the user said that types are
+    # the identifiers left and tokens removed by all means, including patterns and lists
+    findings: tuple[Finding, ...]
+    # the source of surrogates, and the user's kinds of types
     surrogates: Mapping[str, Any]
-    notes: tuple[Note, ...]  # what must be said of this release beside every figure
+    notes: tuple[Note, ...]  # notes on this release for every figure
 
     @classmethod
     def of(
@@ -285,7 +286,7 @@ def _figures(
     subject: NDArray[np.int32],
     left: NDArray[np.int64],
 ) -> Iterator[Finding]:
-    """Yield the release's own risk and loss, measured by the truth."""
+    """Yield the release's own risk and loss, measured with the original data."""
     tokens = tokenise(document.text for document in truth)
     identifiers = token_labels(tokens, truth, truth.labels) > 0
     replaced = DocumentSequence(

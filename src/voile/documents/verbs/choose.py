@@ -1,4 +1,4 @@
-"""Choose: pick one policy of a kit's frontier, without the committees."""
+"""The verb choose, which selects a policy of a kit's frontier without the committees."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from voile.release.kit import StoredKit
 
 
 def choose(kit: StoredKit, choice: Choice) -> Chosen:
-    """Pick one policy of a kit's frontier, with its figures of missed and removed tokens.
+    """Select a policy of a kit's frontier, with its figures of missed and removed tokens.
 
     Raises
     ------
     InfeasibleError : no policy is within the limit.
-    RequestError : there is no policy of that number or name.
+    RequestError : there is no policy with this number or name.
     """
     policies = DocumentsPolicies.of(kit)
     chosen = Chosen.from_kit(kit, policies, choice)
     policies.warn()
-    if "start" not in policies.found:  # else rules find what no pass does
+    if "start" not in policies.found:  # otherwise rules find identifiers without a pass
         DocumentsPolicy.from_data(chosen.policy).warn()
     return chosen

@@ -1,4 +1,4 @@
-"""Findings on released text that answer the criteria of a determination."""
+"""Findings on released text for the criteria of a determination."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WITH_ONE_LEFT = "subjects with an identifier left"
 
 @dataclass(frozen=True)
 class AcceptedShare:
-    """The share of subjects with an identifier left, at most, as reading a release proved it."""
+    """The upper limit of subjects with an identifier left, as proved by reading a release."""
 
     criterion: Name = "singling-out"
 

@@ -1,4 +1,4 @@
-"""The disclosures of a release of documents, in words for a ledger: none of the texts'."""
+"""Describe the disclosures of a documents release for a ledger, without words of the texts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AGES, LEFT = "ages up to 89", "whatever no classifier, pattern or list removed"
 def disclosing(
     options: ApplyOptions, roles: Roles, texts: Sequence[str]
 ) -> Callable[[LedgerKeys], dict[str, Any]]:
-    """Return what says it: kept columns, the pseudonyms' space, the dates' scope, the texts."""
+    """Return the function that describes them: kept columns, pseudonyms, dates and texts."""
     kept = set(roles.of(*KEPT)) - {roles.subject, *texts}
     moves = options.replace == "surrogate"
     says = [SAYS[options.replace], *([AGES] if moves and options.ages == "keep" else []), LEFT]

@@ -1,4 +1,4 @@
-"""A release as files: the file of each document in a folder, and its contents."""
+"""Write a release as files: the file of each document in a folder, and its contents."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ TOLD = "removed text is in the name of its file"
 NO_WORD = "is not a Word file, to be written again"
 
 
-LEAST = 3  # letters of a removed word that is looked for in a name
+LEAST = 3  # the fewest letters of a removed word to search for in a name
 
 
 class DocumentCells(NamedTuple):
-    """The contents of one document's files, and their name."""
+    """The contents of a document's files, and their name."""
 
     file: str | None
     text: str | bytes
@@ -63,11 +63,13 @@ class DocumentCells(NamedTuple):
         one: PublishedDocument,
         path: str | os.PathLike[str] | None,
     ) -> DocumentCells:
-        """Return them for one document.
+        """Return the contents for one document.
 
-        path : of the original, from which a Word file is written again.
+        path : the path of the original, from which a Word file is rewritten.
 
-        Raises SourceError: it is not a Word file, or cannot be written so.
+        Raises
+        ------
+        SourceError : the original is not a Word file, or cannot be rewritten.
         """
         if kind == WORD:
             return cls(name, _rewritten(path, source, one), None)
@@ -77,17 +79,19 @@ class DocumentCells(NamedTuple):
 
 @dataclass(frozen=True)
 class DocumentFiles:
-    """How documents are written as files: txt, brat or docx, called by a column or a number."""
+    """The form of documents as files: txt, brat or docx, named by a column or a number."""
 
     kind: str
-    text: str  # the column of text
+    text: str  # the text column
     names: str | None
 
     @classmethod
     def of(cls, options: ApplyOptions, roles: Roles, source: Source) -> DocumentFiles | None:
-        """Return how files are written; None if a table is written.
+        """Return the form of the files; None if a table is written.
 
-        Raises RequestError: a file cannot contain all that is released, or its source is missing.
+        Raises
+        ------
+        RequestError : a file cannot contain all released data, or its source is missing.
         """
         if options.files is None:
             return None
@@ -116,7 +120,7 @@ class DocumentFiles:
         return cls(options.files, texts[0], names)
 
     def roles(self, roles: Roles) -> Roles:
-        """Return the roles with the column that names files kept, which may be no identifier."""
+        """Return the roles with the column of file names kept, which must not be an identifier."""
         if self.names is None:
             return roles
         column = roles.columns.get(self.names)
@@ -134,7 +138,7 @@ class DocumentFiles:
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the source that are read."""
+        """The columns of the source to read."""
         return [self.text, *([self.names] if self.names else [])]
 
     @property
@@ -169,7 +173,7 @@ class DocumentFiles:
     def make(
         self, rows: pa.RecordBatch, place: int, source: Document, one: PublishedDocument
     ) -> DocumentCells | str:
-        """Return the contents of a document's files, or why there can be none."""
+        """Return the contents of a document's files, or the reason why there are none."""
         if not rows.column(self.text)[place].is_valid:
             return NO_TEXT
         name = None
@@ -196,7 +200,7 @@ class DocumentFiles:
     def list_names(
         self, numbers: Sequence[int], cells: Sequence[DocumentCells | str | None]
     ) -> Mapping[str, pa.RecordBatch]:
-        """Return which row is which file, for the private folder."""
+        """Return the row of each file, for the private folder."""
         if not self.names:
             return {}
         rows = zip(numbers, cells, strict=True)
@@ -206,14 +210,14 @@ class DocumentFiles:
 
 
 def schema_of(kind: str) -> pa.Schema:
-    """Return the columns of a folder; a Word file's text is its bytes."""
+    """Return the columns of a folder; the text of a Word file is its bytes."""
     text = pa.binary() if kind == WORD else pa.string()
     spans = [(SPANS, pa.string())] if kind == BRAT else []
     return pa.schema([(FILE, pa.string()), (TEXT, text), *spans])
 
 
 def _type(one: PublishedDocument, edit: Any) -> str:
-    """Return the type that a mark shows, as it was published."""
+    """Return the type in a mark, in its published form."""
     return one.text[edit.start : edit.end].strip("[]")
 
 

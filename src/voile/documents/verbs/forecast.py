@@ -1,4 +1,4 @@
-"""`voile documents forecast`: how much must be read to accept, before anything is fitted."""
+"""The verb `voile documents forecast`: plan the reading for an acceptance before a fit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def forecast(
     table: str | None,
     encoding: str | None,
 ) -> EndedVerb:
-    """Count the tokens of notes, or of those of a work folder, and plan for assumed rates."""
+    """Count the tokens of notes, or of a work folder's notes, and plan for assumed rates."""
     goal = AcceptanceGoal(options.at_most, options.per, options.confidence)
     words, signs = _count(options, source, table, encoding)
     tokens = words + signs
@@ -53,7 +53,7 @@ def forecast(
 def _count(
     options: ForecastOptions, source: object, table: str | None, encoding: str | None
 ) -> tuple[int, int]:
-    """Return how many tokens with letters or digits the notes have, and how many others."""
+    """Return the numbers of tokens with and without letters or digits in the notes."""
     if isinstance(source, str | os.PathLike) and (Path(source) / WORK_INDEX).exists():
         work = read_work(Path(source))
         opened = open_source(work.notes, table=work.table, encoding=work.encoding)
@@ -70,7 +70,7 @@ def _count(
 
 
 def _row(one: AssumedPlan) -> Mapping[str, float | None]:
-    """Return a line of the table: how many tokens are read, where so many per 1,000 are left."""
+    """Return a row of the table: the tokens to read for an assumed rate per 1,000."""
     plan = one.plan
     return {
         "left_per_1000": one.left,

@@ -1,7 +1,7 @@
-"""A new version of a release, without its readers' finds: repaired, not fitted again.
+"""Write a new version of a release without its readers' finds, and without a new fit.
 
-Only the documents with finds are written again, and the rows keep their places. The release and its
-private folder change together or not at all, and are sealed as apply seals them.
+Only the documents with finds are rewritten, and the rows keep their order. The release and its
+private folder change together or not at all. They are sealed in the same way as by apply.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from voile.release.writing import Manifests, ReleaseParts, write_release
 WRITTEN_ANEW = frozenset({REMOVALS, PRIVATE_MANIFEST, SEAL, EVIDENCE, EVIDENCE_SEAL})
 
 Found = Mapping[int, Sequence[TextRemoval]]
-"""The readers' finds, by the number of the document: characters of its source."""
+"""The readers' finds by the number of the document, with offsets in its source."""
 
 
 def mend(
@@ -61,7 +61,7 @@ def mend(
 ) -> StoredRelease:
     """Write the release without the finds, and with the new facts of its manifests.
 
-    Evidence is of a release's bytes: it stays where these do.
+    Evidence refers to the bytes of a release, so it is kept only if these do not change.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def mend(
 
     Raises
     ------
-    RequestError : surrogates came from lists of the user's own, or their secret is not at hand.
-        Also: a Word file cannot be written without the finds.
+    RequestError : surrogates came from the user's own lists, or their secret is missing. Also
+        raised if a Word file cannot be written without the finds.
     """
     release, source, texts, pairs = scene.release, scene.source, scene.texts, scene.pairs
     new = {number: _new(pairs[number], found[number]) for number in sorted(found)}
@@ -112,7 +112,7 @@ def mend(
 
 
 def _new(pair: Pair, found: Sequence[TextRemoval]) -> list[TextRemoval]:
-    """Return those without a replacement so far."""
+    """Return the finds without a replacement so far."""
     edits = [(edit.source_start, edit.source_end) for edit in pair[0].edits]
     return [one for one in found if not any(a <= one.start and one.end <= b for a, b in edits)]
 
@@ -163,7 +163,7 @@ def _write_rows(
     *,
     escape: bool,
 ) -> Mapping[str, int]:
-    """Copy the rows with the texts that changed; return how many cells are formulas, by column."""
+    """Copy the rows with the changed texts, and return the number of formula cells by column."""
     rows, width, first = release.rows(), len(texts), 0
     called = released_names(release)
     how = {"force": True, "escape": escape}
@@ -187,7 +187,7 @@ def _write_rows(
 
 
 def _kind_of_files(release: StoredRelease) -> str | None:
-    """Return the kind of a release's files, as apply's options set it; None if it is a table."""
+    """Return the kind of a release's files from apply's options; None for a table."""
     found: str | None = private_manifest_of(release)[OPTIONS]["apply"].get("files")
     return found
 
@@ -199,12 +199,13 @@ def _write_files(
     pairs: Sequence[Pair],
     made: Mapping[int, PublishedDocument],
 ) -> None:
-    """Write every file of a release into a folder, in its order, changed or as it is.
+    """Write every file of a release into a folder in order, changed or unchanged.
 
     Parameters
     ----------
-    source : of the release: a Word file is written again from its original.
-    pairs : every document as released, with its own. made : those that changed, by their number.
+    source : the source of the release, since a Word file is rewritten from its original.
+    pairs : every released document with its source document.
+    made : the changed documents, by their number.
 
     Raises
     ------
@@ -228,7 +229,7 @@ def _write_files(
 
 
 def _originals(release: StoredRelease, source: Source) -> Mapping[int, Path]:
-    """Return where the original of each file of a release is, by its number."""
+    """Return the path of the original of each file of a release, by its number."""
     if not isinstance(source, FilesSource):
         return {}
     names = source.read(["id"]).column("id").to_pylist()
@@ -262,7 +263,7 @@ def _write_removals(
     texts: Sequence[str],
     made: Mapping[int, PublishedDocument],
 ) -> None:
-    """Write the removals with their reasons, with new rows for the documents that changed."""
+    """Write the removals with their reasons, with new rows for the changed documents."""
     numbers, width = rows_shown(release), len(texts)
     changed = {(numbers[one // width], texts[one % width]) for one in made}
     rows = [
@@ -301,7 +302,7 @@ def _manifests(
     removed = dict(private.get("removed_by", {}))
     if own:
         removed[str(READER)] = removed.get(str(READER), 0) + own
-    private.pop(VALUES, None)  # of the bytes before
+    private.pop(VALUES, None)  # they refer to the previous bytes
     hidden = {
         **private,
         "figures": figures_of(findings),

@@ -1,4 +1,4 @@
-"""Whether a kit fits the notes that it is applied to, and the policy for notes that it does not."""
+"""Check whether a kit fits the notes to release, and choose the policy for other notes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from voile.documents.words.novelty import NoveltyCheck
 from voile.release.choice import Chosen
 
 LOOKED_AT = 300
-"""Notes by which a kit is held to fit, the first ones."""
+"""The number of first notes that are checked."""
 UNLIKE = (
     "the notes are unlike the kit's: in half of them {share:.0%} of the words or more are new. "
     "In 95% of the kit's own notes under {high:.0%} are new; {instead}"
@@ -36,14 +36,14 @@ class NoveltyWarning(UserWarning):
 def choose_for_notes(
     content: DocumentsContent, chosen: Chosen, source: Source, reader: DocumentReader
 ) -> Chosen:
-    """Return the policy for these notes: not a kit's default where the kit does not fit.
+    """Return the policy for these notes, without a kit's default policy if the kit does not fit.
 
-    Rules and the pretrained model then find identifiers. They are at hand in kits of notes without
-    annotation; another kit, or a policy that somebody chose, is applied with a warning.
-    Cost: O(characters of 300 notes).
+    Rules and the pretrained model then find identifiers. They are available in kits of unannotated
+    notes. Another kit, or a policy chosen by the user, is applied with a warning. Cost:
+    O(characters of 300 notes).
     """
     data = content.found.get(NOVELTY)
-    if data is None or not source.has_rows():  # a worker gets the policy that was chosen here
+    if data is None or not source.has_rows():  # a worker receives the policy that was chosen here
         return chosen
     documents = reader.read_documents(source, annotated=False)
     texts = (one.text for one in islice(documents, LOOKED_AT) if is_usable(one))

@@ -1,4 +1,4 @@
-"""`voile documents reader install`: build the reader from an encoder that the user has."""
+"""The verb `voile documents reader install`: build the reader from the user's encoder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from voile.release.own_verbs import EndedVerb, VerbReporter
 def reader(
     options: ReaderOptions, reporter: VerbReporter, *, action: str, source: Any
 ) -> EndedVerb:
-    """Install the reader of a folder or a wheel; voile downloads nothing."""
+    """Install the reader from a folder or a wheel. voile downloads nothing."""
     if action != "install":
         raise RequestError(f"there is no action {action}", instead="use install")
     found = read_source(Path(source), allow_unlisted=options.allow_unlisted)

@@ -1,4 +1,4 @@
-"""The options of `apply`, ready to work: the finders of removals, and the replacements."""
+"""Convert the options of `apply` to the finders of removals and the replacements."""
 
 from __future__ import annotations
 
@@ -88,10 +88,9 @@ def _rules(
 ) -> Proposing | None:
     """Return the rules that find identifiers in addition to the committee.
 
-    For a kit of notes that nobody marked, rules find the identifiers that they are sure of. If the
-    policy has no pass, they and the pretrained model find all that they propose. For another kit
-    with surrogates they find dates. One true date of a person reveals how far all of them have
-    moved.
+    For a kit of unmarked notes, rules find the identifiers that they are sure of. If the policy has
+    no pass, they and the pretrained model find all their proposals. For another kit with
+    surrogates, rules find dates, since one true date of a person reveals the shift of all dates.
     """
     hinter = committee.hinter
     if hinter is not None and "start" in content.found:
@@ -106,25 +105,29 @@ def _rules(
 
 @dataclass(frozen=True)
 class FormProposals:
-    """Find text that has one of several forms."""
+    """A finder of text that has one of several forms."""
 
     forms: tuple[PatternFinder, ...]
 
     def __call__(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Return the finds of each document, in order and apart."""
+        """Return the finds of each document, ordered and disjoint."""
         return [find(one.text, self.forms) for one in documents]
 
 
 def _phrase_list(given: Any, name: str) -> PhraseList:
-    """Read a list, or take it as it is."""
+    """Read a list from a file, or use a given list."""
     return PhraseList.read(given, name=name)
 
 
 def _working(committee: TokenCommittee) -> TokenCommittee:
-    """Return a committee that works: else every document fails, and only the last says so."""
+    """Return the committee after a test.
+
+    Otherwise every document would fail, with a late message.
+    """
     try:
         committee.remover()([Document("A", pos=((0, 1, ""),))])
-    except (ArithmeticError, LookupError, TypeError, ValueError):  # whatever its arrays may cause
+    # the possible effects of its arrays
+    except (ArithmeticError, LookupError, TypeError, ValueError):
         raise DamagedError("the kit's classifiers do not fit its features") from None
     return committee
 
@@ -137,6 +140,6 @@ def _patterns(options: ApplyOptions, records: Sequence[str]) -> tuple[TextPatter
 
 
 def pattern_names(options: ApplyOptions) -> list[str]:
-    """Name the patterns of removals, but not the user's own formats."""
+    """Return the names of the patterns, without the user's own formats."""
     built_in = [pattern.name for pattern in _patterns(options, ())]
     return [*built_in, *(["record numbers"] if options.record else [])]

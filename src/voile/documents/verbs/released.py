@@ -1,4 +1,4 @@
-"""Released documents with their sources and replacements."""
+"""Pair released documents with their sources and replacements."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def pair_documents(
     source: DocumentSequence,
     removals: Path | None = None,
 ) -> Iterator[tuple[PublishedDocument, Document]]:
-    """Yield each document of a release, row after row, with its own in the source.
+    """Yield each document of a release with its source document, ordered by row.
 
-    removals : the file of its edits, where these are not the private folder's.
+    removals : the file of its edits, if it is not that of the private folder.
     """
     table = open_source(removals or release.folder / REMOVALS).read()
     with fitting(f"the table of removals, {REMOVALS},", removals):
@@ -51,7 +51,7 @@ def released_names(release: StoredRelease) -> Mapping[str, str]:
 
 
 def rows_shown(release: StoredRelease) -> list[int]:
-    """Return which row of the source each row of a release is; files of a folder by their names."""
+    """Return the source row of each row of a release; files in a folder are matched by name."""
     if not (release.folder / FILES).exists():
         return [int(row) for row in rows_released(release)]
     named = open_source(release.folder / FILES).read().to_pylist()
@@ -72,7 +72,7 @@ def edits_by_place(table: pa.Table) -> Mapping[tuple[int, str], tuple[PublishedE
 
 
 def check_texts(texts: Sequence[str], released: Sequence[str], where: str) -> None:
-    """Refuse a source that is read by another number of columns of text than were released."""
+    """Refuse a source with another number of text columns than were released."""
     if len(texts) != len(released):
         raise RequestError(
             f"{len(texts)} columns of text are named, and {len(released)} were released",

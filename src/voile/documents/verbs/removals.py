@@ -1,4 +1,4 @@
-"""The private table of removals: their characters, their reasons, and their replacements."""
+"""The private table of removals: their offsets, their reasons, and their replacements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REMOVALS = "removals.parquet"
 
 
 REASON = [("kind", pa.string()), ("name", pa.string()), ("number", pa.int32())]
-"""The fields of a `Reason`."""
+"""The fields of a `RemovalReason`."""
 
 
 REMOVED = pa.schema(
@@ -28,13 +28,13 @@ REMOVED = pa.schema(
         ("by", pa.list_(pa.struct(REASON))),
     ]
 )
-"""Who removed what: characters of the source, and where in the release what stands for them."""
+"""The columns of the removals: offsets in the source and in the release, type and reasons."""
 
 
 def removals_of(
     batch: SourceBatch, released: Mapping[int, PublishedDocument], texts: Sequence[str]
 ) -> pa.RecordBatch:
-    """Return a row for each edit of a batch's documents, by their place in rows and columns."""
+    """Return a row for each edit of a batch's documents, by their index in rows and columns."""
     rows: list[tuple[object, ...]] = []
     for place, one in released.items():
         row, column = divmod(place, len(texts))
@@ -46,7 +46,7 @@ def removals_of(
 
 
 def edit_row(edit: PublishedEdit) -> tuple[object, ...]:
-    """Return what `REMOVED` stores of an edit."""
+    """Return the values of an edit in `REMOVED`."""
     source, published = (edit.source_start, edit.source_end), (edit.start, edit.end)
     return *source, *published, edit.label, [reason._asdict() for reason in edit.by]
 
@@ -55,4 +55,4 @@ FILES = "files.parquet"
 
 
 NAMED = pa.schema([("row", pa.int64()), ("file", pa.string())])
-"""Which row of the source is which file, where files are called by a column."""
+"""The source row of each file, if files are named by a column."""

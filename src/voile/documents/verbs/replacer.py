@@ -1,4 +1,4 @@
-"""The replacements of removed text, by the options."""
+"""Create the replacements of removed text from the options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wing's part of the report: the findings on a release, then the predictions of its fit."""
+"""The documents part of the report: the findings on a release, then the fit's predictions."""
 
 from __future__ import annotations
 
@@ -90,10 +90,13 @@ TAKES_UNMARKED = (
 def sections(
     subject: StoredKit | StoredRelease, evidence: Sequence[Evidence], *, audience: Audience
 ) -> tuple[Section, ...]:
-    """Return a report's sections on a kit or release, with words of the text for the holder."""
+    """Return a report's sections on a kit or release.
+
+    Only the data holder's report contains words of the text.
+    """
     data, public, private = facts_for(audience, subject, _gather_data, STATING)
     marks = _marks(data, public)
-    exact, *_ = facts_for("internal", subject, _gather_data, STATING)  # what is proven is of these
+    exact, *_ = facts_for("internal", subject, _gather_data, STATING)  # proofs refer to these data
     takes: dict[Question, str] = {"singling out": TAKES if marks == ANNOTATED else TAKES_UNMARKED}
     parts = (
         _summary(data, public, private, evidence, audience),
@@ -115,7 +118,7 @@ def sections(
 
 
 def _marks(data: Mapping[str, Any], public: Mapping[str, Any]) -> str:
-    """Say who marked the identifiers; older kits and releases have annotated text alone."""
+    """Return the source of the identifiers' marks; older kits and releases have annotated text."""
     marks: str = public.get("marks") or (data.get("found", {}) if data else {}).get("marks", "")
     return marks or ANNOTATED
 
@@ -163,8 +166,8 @@ def _figures(
 ) -> Iterator[Figure]:
     """Yield the key figures: those that an attack measured on this release, else the fit's.
 
-    A recipient has no `data`, and has the figures of the `public` manifest. Figures against
-    proposals measure nothing.
+    A recipient has no `data`, and sees the figures of the `public` manifest. Figures against
+    unchecked proposals are not shown, since they measure nothing.
     """
     is_unchecked = bool(held_against(data))
     known = public if is_unchecked else data.get("chosen") or public
@@ -199,16 +202,17 @@ def _figures(
     few = (
         "risk" in known and whole is not None and needs_suppression(known["risk"], whole, audience)
     )
-    if "published_tokens" in public and not few:  # with the loss it reveals how many are left
+    # with the loss it would reveal the number of identifiers left
+    if "published_tokens" in public and not few:
         kept = share(public["published_tokens"])
         yield Figure("Published unchanged", kept, "of all words; counted in the release")
     yield from _strongest(evidence, audience)
 
 
 def _describe_released(private: Mapping[str, Any], audience: Audience) -> str:
-    """Say how many documents are released, of how many people, and what became of other rows.
+    """Describe the number of released documents and people, and the rows not released.
 
-    A recipient can count the documents, and not the people.
+    A recipient can count the documents, but not the people.
     """
     figures, counts = private["figures"], private["counts"]
     said = f"The release holds {format_count(int(figures['documents']), 'document')}"
@@ -230,7 +234,7 @@ def _show_measured(label: str, found: Rate, expected: str, audience: Audience) -
 
 
 def _strongest(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Figure]:
-    """Yield the result of the attack that finds most."""
+    """Yield the result of the attack with the most finds."""
     found = [
         one
         for attack in evidence
@@ -317,7 +321,7 @@ def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
 def _models(
     data: Mapping[str, Any], public: Mapping[str, Any], audience: Audience
 ) -> Section | None:
-    """Show which models of the data holder's own took part; of a release, those of its policy."""
+    """Show the data holder's own models; for a release, those of its policy."""
     models = public.get(MODELS, ()) if public else data["found"].get(MODELS, ())
     if not models:
         return None

@@ -1,4 +1,4 @@
-"""The report's facts about a frontier and its chosen policy, as plain data."""
+"""Collect the report's facts about a frontier and its chosen policy as plain data."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SHOWN = (
 
 
 def report_data(policies: DocumentsPolicies, number: int | None) -> dict[str, Any]:
-    """Gather the facts for a report, so that it can be written later without the kit.
+    """Collect the facts for a report, which can then be written without the kit.
 
-    For the applied policy, `number`, it has words of the text, for the data holder alone.
+    For the applied policy, `number`, they include words of the text, only for the data holder.
     """
     figures, rows = policies.figures.select(SHOWN).to_pydict(), policies.passes.to_pylist()
     data: dict[str, Any] = {
@@ -51,7 +51,7 @@ def _list_taken(rows: Sequence[Mapping[str, Any]], miss_cost: float) -> list[Map
 
 
 def judged_on(data: Mapping[str, Any]) -> str:
-    """Say on what text the figures of the fit were estimated."""
+    """Describe the text on which the figures of the fit were estimated."""
     against = held_against(data)
     where = f"{against}, on" if against else "on"
     if data and not data["found"]["cross_fit"]:
@@ -60,7 +60,7 @@ def judged_on(data: Mapping[str, Any]) -> str:
 
 
 def held_against(data: Mapping[str, Any]) -> str:
-    """Describe the marks that the fit's figures are compared with, if they are not annotations."""
+    """Describe the reference of the fit's figures, if it is not annotated text."""
     return UNCHECKED.get(data["found"].get("marks", ANNOTATED), "") if data else ""
 
 
@@ -70,7 +70,7 @@ def added_passes(data: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
 
 
 def in_tokens(miss_cost: float) -> str:
-    """Write the worth of a missed identifier."""
+    """Write the weight of a missed identifier."""
     return f"{miss_cost:g} harmless token{'s' * (miss_cost != 1)}"
 
 

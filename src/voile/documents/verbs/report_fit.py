@@ -1,4 +1,4 @@
-"""Predictions of the fit for its policies: the frontier, identifiers left, errors, context."""
+"""The fit's predictions for its policies: the frontier, identifiers left, errors, context."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MOST_WORDS = 15
 def risk_at_fit(
     known: Mapping[str, float], whole: int | None, audience: Audience
 ) -> tuple[str, str]:
-    """Return the share of identifiers left that the fit estimated, and its interval."""
+    """Return the fit's estimate of the share of identifiers left, and its interval."""
     risk = known["risk"]
     hidden = needs_suppression, rest_needs_suppression
     if whole and any(needs(risk, whole, audience) for needs in hidden):
@@ -85,7 +85,7 @@ def _describe_policy(row: Mapping[str, Any], whole: int, audience: Audience, pro
 def _details(
     rows: Sequence[Mapping[str, Any]], data: Mapping[str, Any], audience: Audience
 ) -> Iterator[Detail]:
-    """Yield the facts of each policy, then of the chosen one; older releases lack them."""
+    """Yield the facts of each policy, and then of the chosen one; older releases lack them."""
     if "learners" not in data:
         return
     whole, number = data["found"]["identifiers"], data.get("chosen", {}).get("number")
@@ -97,7 +97,10 @@ def _details(
 def _detail(
     row: Mapping[str, Any], learners: Sequence[str], whole: int, audience: Audience
 ) -> Detail:
-    """Return the facts about a policy. The share kept is withheld if it would reveal few left."""
+    """Return the facts about a policy.
+
+    The share kept is withheld if it would reveal small counts.
+    """
     left, interval = risk_at_fit(row, whole, audience)
     passes = [f"{number}: {learner}" for number, learner in enumerate(learners, 1)]
     facts = [
@@ -112,7 +115,7 @@ def _detail(
 
 
 def _hide_small_counts(data: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:
-    """Return the data with no risk that reveals a count of few identifiers to the public."""
+    """Return the data without risks that would reveal a small count to the public."""
     whole = data["found"]["identifiers"]
 
     def safe(risk: float) -> float:
@@ -148,7 +151,7 @@ def left_section(data: Mapping[str, Any], audience: Audience) -> Section | None:
 
 
 def _types(data: Mapping[str, Any]) -> Iterator[Block]:
-    """Show the identifiers left of each type. Types without any share a sentence."""
+    """Show the identifiers left of each type. Types without any are listed in one sentence."""
     chosen, found = data["chosen"], data["found"]
     columns = (chosen[f"{name}_by_type"] for name in ("left", "subjects", "deff"))
     rows = list(zip(found["labels"], found["types"], *columns, strict=True))
@@ -165,7 +168,7 @@ def _types(data: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _show_inspections(data: Mapping[str, Any], audience: Audience) -> Iterator[Grid]:
-    """Show the finds of as many inspections as identifiers are left, unless that reveals few."""
+    """Show the finds of as many inspections as identifiers are left, without small counts."""
     rates = [Rate(*map(data["chosen"].get, columns)) for columns in (AS_LEFT, ONE_PERCENT)]
     lines = tuple(
         (f"{found.trials:,}", rate(found, audience))
@@ -204,7 +207,7 @@ def false_positives_section(data: Mapping[str, Any], audience: Audience) -> Sect
 
 
 def context_section(data: Mapping[str, Any]) -> Section | None:
-    """Show how far words left point to values removed; the words for the data holder alone."""
+    """Show the share of removed values that words left indicate; the words are private."""
     if not (chosen := data.get("chosen")):
         return None
     title = "Context"

@@ -71,7 +71,7 @@ def passes_section(data: Mapping[str, Any], audience: Audience) -> Section | Non
 def _columns(data: Mapping[str, Any], audience: Audience) -> tuple[list[str], list[str]]:
     """Return the shares of all identifiers, and of all harmless tokens, that are removed.
 
-    A row for each pass, then one for further mentions of the names removed.
+    There is a row for each pass, and then one for further mentions of the removed names.
     """
     found, chosen, taken = data["found"], data["chosen"], added_passes(data).values()
     known = found["identifiers"]
@@ -88,7 +88,7 @@ def _columns(data: Mapping[str, Any], audience: Audience) -> tuple[list[str], li
 def _shares(parts: Sequence[int], left: int, whole: int, audience: Audience) -> list[str]:
     """Write the parts of a whole; small counts are withheld, with secondary suppression.
 
-    The figure `left` is in the report's headline, unless it is few itself.
+    The figure `left` appears in the report's headline, unless it is small itself.
     """
     hidden: frozenset[int] | None = frozenset()
     if audience == "public":
@@ -103,7 +103,7 @@ def _shares(parts: Sequence[int], left: int, whole: int, audience: Audience) -> 
 def _describe_repeats(
     data: Mapping[str, Any], identifiers: Sequence[str], harmless: Sequence[str]
 ) -> Iterator[str]:
-    """Say what further mentions of removed names add to this policy's passes."""
+    """Describe the removals of further mentions, in addition to this policy's passes."""
     if not (data["chosen"]["repeats_identifiers"] or data["chosen"]["repeats_harmless"]):
         return
     if WITHHELD in (identifiers[-1], harmless[-1]):
@@ -116,7 +116,7 @@ def _describe_repeats(
 
 
 def _describe_end(data: Mapping[str, Any], taken: int) -> str:
-    """Return which passes the policy has, and why there were no more."""
+    """Describe the passes of the policy, and the reason for the end."""
     last = max(row["pass"] for row in data["passes"])
     used = data["chosen"]["passes"]
     if last > taken:
@@ -131,7 +131,7 @@ def _describe_end(data: Mapping[str, Any], taken: int) -> str:
 
 
 def _learners(rows: Sequence[Mapping[str, Any]]) -> Iterator[BarChart]:
-    """Draw each learner's removals in each pass, but no pass in which none removes any."""
+    """Draw each learner's removals in each pass, without passes in which none removes any."""
     tried = [row for row in rows if not row["attacker"] and row["before"]]
     groups = tuple(
         (
@@ -176,7 +176,7 @@ def theory_section(data: Mapping[str, Any]) -> Section | None:
 
 
 def _scope(data: Mapping[str, Any]) -> str:
-    """Say of which text and whom the theorems speak."""
+    """Describe the text and the classifier that the theorems refer to."""
     context = " Words associated with identifiers count as identifiers here, as in the loop."
     return (
         "These results are about the annotated text as the committee alone publishes it. "
@@ -188,10 +188,10 @@ def _scope(data: Mapping[str, Any]) -> str:
 
 
 def _bounds(data: Mapping[str, Any]) -> tuple[theory.TheoryBound, ...]:
-    """Put the run's own numbers into the lemmas and theorems, at 1% of tokens inspected.
+    """Apply the lemmas and theorems to the run's own numbers, with 1% of tokens inspected.
 
-    Where types have costs of their own the smallest counts, but in Theorem 1, which takes each
-    type at its own.
+    If types have different costs, the smallest is used, except in Theorem 1, which uses each type's
+    own cost.
     """
     chosen, found = data["chosen"], data["found"]
     costs, types = chosen["costs"], found["types"]
@@ -218,7 +218,7 @@ def _bounds(data: Mapping[str, Any]) -> tuple[theory.TheoryBound, ...]:
 
 
 def _verdict(bound: theory.TheoryBound) -> str:
-    """State a bound in words, without a number of the run or a symbol."""
+    """Describe a bound in words, without numbers of the run or symbols."""
     why = bound.reason.partition(" (")[0]
     if not bound.applies:
         return f"does not apply: {why}"

@@ -1,4 +1,4 @@
-"""The report's part on a release that was learnt from text that nobody annotated."""
+"""The report on a release from a kit that was trained on unannotated text."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PUBLIC = (
     "notes. It removed 98.9% of the tokens of names with all columns known, and as many with "
     "60% of the staff known. In the notes of another hospital more may be left."
 )
-"""As docs/benchmarks/documents_start.md has it, rounded down."""
+"""The result in docs/benchmarks/documents_start.md, rounded down."""
 THIRD = (
     "Some people are in no known column: staff on no list, relatives, and other people. The notes "
     "of that corpus name them in fields and by titles, and 99.4% of the tokens of their names were "
     "removed. English sentences and mails do not, and 87% were removed. Words for relatives, such "
     "as mother, stay. How many such people are named in the notes of this release is unknown here."
 )
-"""As its section on people in no table has it."""
+"""The result in the same page's section on people in no table."""
 STRANGERS = (
     "{unmet:,} of the {proposed:,} proposed names are in no known column. They are people whom "
     "no table has, and words that are not names."
@@ -45,9 +45,9 @@ NEXT = (
 def start_section(
     marks: str, data: Mapping[str, Any], acceptance: Mapping[str, Any] | None, audience: Audience
 ) -> Section | None:
-    """Explain that nobody marked the notes, and list the proposals in them.
+    """Explain that the notes were not annotated, and list the proposals in them.
 
-    acceptance : the public manifest's facts about a release that was accepted.
+    acceptance : the public manifest's facts about an accepted release.
     """
     if marks not in UNCHECKED:
         return None

@@ -1,4 +1,4 @@
-"""Check a written release again: its columns, and its findings."""
+"""The verb verify: check the columns and the findings of a written release again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEFT = "not measured again: it takes the annotated text, or the source"
 
 
 def verify(release: StoredRelease) -> Iterator[ReleaseCheck]:
-    """Yield each check of a release, in words, and whether it holds."""
+    """Yield each check of a release, as a sentence with its result."""
     source, public = release.rows(), release.public
     yield (same := has_columns(source, public))
     if not same.holds:

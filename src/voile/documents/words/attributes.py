@@ -1,6 +1,4 @@
-"""Attributes of a token's form: the word, affixes, the shape, and the gazetteers that contain
-it.
-"""
+"""Attributes of a token's form: the word, its affixes, its shape, and gazetteers."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def decode_types(
     probabilities : (n, T), the probability that each token is of each type; rows sum to at most 1.
     costs : (T,), the cost of missing an identifier of each type, in harmless tokens.
     left : (n,), a mask of the tokens that an earlier pass has not removed; None for all. The other
-    tokens get type 0.
+        tokens get type 0.
 
     Returns
     -------

@@ -27,7 +27,7 @@ class NoveltyCheck:
     """The hashed words of a kit's notes, and the distribution of new words in these notes.
 
     usual, high : the median and the 95th percentile of the notes' shares of new words. A word is
-    new if no other fold of the kit's own notes contains it. Upper and lower case are different.
+        new if no other fold of the kit's own notes contains it. Upper and lower case are different.
     """
 
     words: NDArray[np.uint32]

@@ -20,7 +20,7 @@ def rebuild_texts(
     """Yield the slice of each document's tokens, the rebuilt text, and the tokens' starts and ends.
 
     words, gap : (n,), the forms of the tokens, and the gap before each. An empty `gap` means
-    unknown gaps, which become blanks.
+        unknown gaps, which become blanks.
     first : (d + 1,), the first token of each document.
     """
     if not len(gap):

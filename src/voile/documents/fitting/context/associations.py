@@ -1,4 +1,4 @@
-"""Entities of the context that are correlated with identifiers, as types of their own."""
+"""Label context words that are correlated with identifiers as separate types."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEEN = RuleThresholds(subjects=5)
 def find_associations(
     corpus: DocumentSequence, least: RuleThresholds = SEEN, *, labels: Iterable[str] | None = None
 ) -> ContextRules:
-    """Find the words outside spans whose subjects have identifiers of a type."""
+    """Find the words outside spans that are associated with a type of identifier."""
     return _mine_rules(OutsideWords.of(corpus), corpus, least, labels)
 
 
@@ -29,8 +29,8 @@ def label_context(
 ) -> DocumentSequence:
     """Return the corpus with words that are correlated with a type as spans of their own type.
 
-    A committee can then learn to remove them, and words like them. Every occurrence of such a
-    word is a span, in all documents, with the type of its most certain rule.
+    A committee can then learn to remove these words and similar ones. Every occurrence of such a
+    word becomes a span, in all documents, with the type of its most certain rule.
 
     >>> from voile.documents import Document
     >>> texts = ["Smith sails a yacht.", "A yacht of Jones.", "He sails.", "He walks a dog."]

@@ -19,15 +19,15 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class OutsideWords:
-    """The words of a corpus that no span touches."""
+    """The words of a corpus that no span overlaps."""
 
-    tokens: TextTokens  # of all texts
-    # (n,) the number of each token's word, case aside; -1 inside a span, and for what has neither
-    # letter nor digit
+    tokens: TextTokens  # the tokens of all texts
+    # (n,) the number of each token's word, without case; -1 inside a span, and for a token with
+    # neither letter nor digit
     word: Places
-    words: Mapping[str, int]  # what the numbers mean
+    words: Mapping[str, int]  # the number of each word
     whose: Places  # (d,) the number of each document's subject
-    subjects: int  # how many there are
+    subjects: int  # the number of subjects
 
     @classmethod
     def of(cls, corpus: DocumentSequence) -> OutsideWords:
@@ -47,7 +47,7 @@ class OutsideWords:
 
     @cached_property
     def incidence(self) -> sparse.csr_array:
-        """Which subjects have which words left, (subjects, words), 1 or absent."""
+        """The remaining words of each subject, (subjects, words), 1 or absent."""
         kept = self.word >= 0
         return incidence(
             self.whose[self.tokens.document[kept]],
@@ -57,7 +57,7 @@ class OutsideWords:
 
 
 def incidence(rows: Places, columns: Places, shape: tuple[int, int]) -> sparse.csr_array:
-    """Return a matrix with a 1 in each of these places, however often one is named."""
+    """Return a 0/1 matrix with a 1 at each of these positions; repeated positions count once."""
     matrix = sparse.csr_array((np.ones(len(rows), dtype=np.int32), (rows, columns)), shape=shape)
     matrix.sum_duplicates()
     matrix.data[:] = 1

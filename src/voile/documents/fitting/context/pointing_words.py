@@ -1,4 +1,4 @@
-"""Words left in a release that point to removed values."""
+"""Find remaining words of a release that indicate removed values."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ LABEL, BY = "CONTEXT", (RemovalReason("list", "context"),)
 
 @dataclass(frozen=True, eq=False)
 class PointingWords:
-    """The words left that point to values removed."""
+    """The remaining words that indicate removed values."""
 
-    rules: ContextRules  # word -> (type, value), for the holder's eyes
-    words: int  # that point to something
-    values: int  # distinct ones removed, of which `pointed_values` are pointed to
+    rules: ContextRules  # word -> (type, value), only for the data holder
+    words: int  # the number of words that indicate a value
+    values: int  # the number of distinct removed values; `pointed_values` of them are indicated
     pointed_values: int
-    mentions: Mapping[str, int]  # by type, a value removed of a subject, counted once for each
-    pointed: Mapping[str, int]  # by type, those that a word left with the same subject points to
-    # of each document, every occurrence of a word that points. With these removed as well no rule
-    # is left, as the others' counts do not change
+    # by type, the removed values of subjects, each counted once for a subject
+    mentions: Mapping[str, int]
+    pointed: Mapping[str, int]  # by type, those that a remaining word of the same subject indicates
+    # for each document, every occurrence of an indicating word. If these are also removed, no rule
+    # remains, since the counts of other words do not change
     removals: tuple[list[TextRemoval], ...] = field(repr=False)
 
     @property
     def share(self) -> float:
-        """Mentions pointed to, of all; 0 where nothing was removed."""
+        """The share of indicated mentions; 0 if nothing was removed."""
         return sum(self.pointed.values()) / max(sum(self.mentions.values()), 1)
 
 
@@ -47,11 +48,11 @@ def find_pointing_words(
     removals: Sequence[Sequence[TextRemoval]],
     least: RuleThresholds = LEAST,
 ) -> PointingWords:
-    """Find the words left that point to a value removed.
+    """Find the remaining words that indicate a removed value.
 
     An adversary may know some of the subjects, or another release of these values. Such an
-    adversary learns which words go with which value, and guesses the values of other subjects.
-    Cost: O(words x values) a subject.
+    adversary learns which words occur with which value, and guesses the values of other subjects.
+    Cost: O(words x values) for each subject.
     """
     left = outside_removals(corpus, removals)
     values: dict[Target, int] = {}
@@ -94,7 +95,7 @@ def value_incidence(
     *,
     grow: bool,
 ) -> sparse.csr_array:
-    """Return which subjects had which values removed, (subjects, values), 1 or absent."""
+    """Return the removed values of each subject, (subjects, values), 1 or absent."""
     pairs = []
     for whose, document, ones in zip(left.whose.tolist(), corpus, removals, strict=True):
         for target in _targets(document.text, ones):
@@ -107,7 +108,7 @@ def value_incidence(
 
 
 def _targets(text: str, removals: Sequence[TextRemoval]) -> list[Target]:
-    """Return the type and the value of each removal but this module's own."""
+    """Return the type and the value of each removal, except this module's own."""
     others = [one for one in join_adjacent(text, removals) if one.by != BY]
     values = (normalise(text[one.start : one.end]).text.casefold() for one in others)
     return [(one.label, " ".join(value.split())) for one, value in zip(others, values, strict=True)]

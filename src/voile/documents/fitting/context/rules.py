@@ -16,20 +16,21 @@ Target: TypeAlias = tuple[str, ...]
 """The target of a word's association: a type, or a type and a value."""
 
 ONES = 20_000_000
-"""Pairs of a word and a target that one product holds at once, about 250 MB."""
+"""The most pairs of a word and a target in memory for one product, about 250 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleThresholds:
-    """The thresholds that a rule must reach to count."""
+    """The thresholds that a rule must reach."""
 
-    # who have both the word and the target, >= 1. A word of one subject alone points to all that
-    # this subject has: at 1, every rare word is a rule
+    # subjects with both the word and the target, >= 1. A word of only one subject indicates all
+    # values of this subject, so at 1 every rare word is a rule
     subjects: int = 3
-    confidence: float = 0.8  # share of the subjects with the word who have the target, in (0, 1]
-    lift: float = 2.0  # confidence over the share of all subjects who have the target, >= 0
-    # share of the rules found that may come by chance, in expectation, in (0, 1]; 1 does not ask.
-    # Among thousands of words, some go with a value without telling of it
+    # share of subjects with the target among those with the word, in (0, 1]
+    confidence: float = 0.8
+    lift: float = 2.0  # confidence divided by the share of all subjects with the target, >= 0
+    # expected share of rules that are due to chance, in (0, 1]; 1 disables the test. Among
+    # thousands of words, some occur with a value by chance
     chance: float = 0.05
 
     def __post_init__(self) -> None:
@@ -45,11 +46,11 @@ class RuleThresholds:
 
 @dataclass(frozen=True, slots=True)
 class ContextRule:
-    """Whoever has the word has the target. For the data holder alone: `repr` shows neither."""
+    """A rule that subjects with the word have the target. Private: `repr` shows neither of them."""
 
-    word: str = field(repr=False)  # case aside
-    target: Target = field(repr=False)  # what it is associated with
-    subjects: int  # with both
+    word: str = field(repr=False)  # without case
+    target: Target = field(repr=False)  # the associated type, or type and value
+    subjects: int  # the number of subjects with both
     # confidence, lift: see `RuleThresholds`
     confidence: float
     lift: float
@@ -57,9 +58,9 @@ class ContextRule:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContextRules:
-    """The r rules that reach the thresholds, the most certain first, then the most lifted."""
+    """The r rules that reach the thresholds, sorted by confidence and then by lift."""
 
-    # words, targets: what the numbers mean
+    # words, targets: the meaning of the numbers
     words: Sequence[str]
     targets: Sequence[Target]
     pairs: NDArray[np.intp]  # (r, 2) the numbers of each rule's word and target
@@ -81,7 +82,7 @@ class ContextRules:
 
     @property
     def matrix(self) -> sparse.csr_array:
-        """Which word is associated with which target, (words, targets), 1 or absent."""
+        """The associations of words with targets, (words, targets), 1 or absent."""
         ones = np.ones(len(self), dtype=np.int32)
         shape = (len(self.words), len(self.targets))
         return sparse.csr_array((ones, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
@@ -96,16 +97,17 @@ def mine_rules(
 ) -> ContextRules:
     """Find all rules from one word to one target.
 
-    If the targets are shuffled, the number of a word's subjects with the target follows a
-    hypergeometric law. Rules are kept at a false discovery rate (Benjamini, Hochberg, 1995). Cost:
-    O(words x targets) a subject; memory for `ONES` pairs at once.
+    If the targets are shuffled, the number of a word's subjects with the target has a
+    hypergeometric distribution. Rules are kept at a false discovery rate (Benjamini, Hochberg,
+    1995). Cost: O(words x targets) for each subject; memory for `ONES` pairs.
     """
     from scipy.stats import hypergeom  # a second to import
 
     n = has_word.shape[0]
     with_word, with_target = has_word.sum(axis=0), has_target.sum(axis=0)
     kept = np.flatnonzero(with_target >= least.subjects)
-    most = with_target[kept].max(initial=0) / least.confidence  # a more common word reveals nothing
+    # a more common word reveals no value
+    most = with_target[kept].max(initial=0) / least.confidence
     usable = np.flatnonzero((with_word >= least.subjects) & (with_word <= most))
     left, right = has_word[:, usable].T.tocsr(), has_target[:, kept]
     found = [np.zeros((3, 0), dtype=np.int64)]
@@ -129,7 +131,7 @@ def mine_rules(
 
 
 def _select_rules(tail: NDArray[np.float64], tests: int, chance: float) -> NDArray[np.bool_]:
-    """Return the least likely rules, of which at most this share is expected by chance."""
+    """Return the least likely rules, with at most this expected share due to chance."""
     if chance == 1:
         return np.ones(len(tail), dtype=np.bool_)
     ordered = np.sort(tail)
@@ -138,7 +140,7 @@ def _select_rules(tail: NDArray[np.float64], tests: int, chance: float) -> NDArr
 
 
 def _blocks(ones: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Split rows into blocks of at most `ONES` pairs, or one row."""
+    """Split rows into blocks of at most `ONES` pairs, or of one row."""
     begin, sums = 0, np.cumsum(ones)
     while begin < len(ones):
         before = sums[begin - 1] if begin else 0

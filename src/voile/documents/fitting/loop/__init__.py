@@ -1,1 +1,1 @@
-"""How a committee is learnt and judged."""
+"""Train and evaluate committees."""

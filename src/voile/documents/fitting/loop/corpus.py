@@ -1,4 +1,4 @@
-"""The documents of a source that a fit learns from."""
+"""Collect the documents of a source for training."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def read_learning_corpus(reader: DocumentReader, source: Source) -> DocumentSequ
     """Return the annotated documents to learn from, without those held out; one pass.
 
     Neither a subject's copies of a document nor the order of rows changes the result. Empty and
-    unusable texts are left out. Texts without annotations are left out with a warning.
+    unusable texts are omitted. Texts without annotations are omitted with a warning.
     """
     return in_order(only_annotated(filter(is_usable, reader.read_documents(source))))
 
@@ -29,5 +29,5 @@ def in_order(documents: Iterable[Document]) -> DocumentSequence:
 
 
 def text_hashes(corpus: Iterable[Document], key: bytes) -> NDArray[np.int64]:
-    """Return a keyed number for each text, (d,), by which a kit recognises its training texts."""
+    """Return a keyed hash of each text, (d,), by which a kit recognises its training texts."""
     return np.array([text_hash(one.text, key) for one in corpus], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Decisions about text that a learner has not seen."""
+"""Decide about text that a learner has not seen."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from voile.documents.words.tokens import TextTokens
 
 @dataclass(frozen=True, eq=False)
 class OutOfFold:
-    """A learner's margins for each token, by classifiers that saw other subjects' text."""
+    """A learner's margins for each token, by classifiers trained on other subjects' text."""
 
     margins: Margins  # (n, T)
-    fold: NDArray[np.intp]  # (n,) of the tokens
+    fold: NDArray[np.intp]  # (n,) the fold of each token
 
     def decide_tokens(
         self, tokens: TextTokens, examples: LabelledExamples, decision: str
     ) -> DecidedTokens:
-        """Decide for each token, calibrated on the other folds; `tokens` are those of the text."""
+        """Decide for each token of the text, with calibration on the other folds."""
         types, sure = DecidedTokens.by_own_rule(self.margins)
         if decision == "cost":
             known = np.zeros(self.margins.shape)

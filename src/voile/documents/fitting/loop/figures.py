@@ -1,4 +1,4 @@
-"""The figures of the wing's policies: tokens that a committee leaves and removes, out of fold."""
+"""Figures of documents policies: the tokens that a committee leaves and removes, out of fold."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MOST_FALSE = 30
 def policy_figures(
     training: TrainingText, cost: float, loop: GreedyLoop, *, repeats: bool = True
 ) -> Iterator[dict[str, Any]]:
-    """Yield the figures of each policy, a committee up to each of its passes, and of no pass.
+    """Yield the figures of each policy: a committee up to each of its passes, and without a pass.
 
-    Words that are only associated with an identifier are harmless, though the loop learnt them.
-    Unknown tokens are neither left nor lost. The shares published unchanged are of all the text.
-    With `repeats` further mentions are removed as well, as `apply` does by default. T, the
-    attacker's figures and the proved figures are the loop's, without further mentions.
+    Words that are only associated with an identifier count as harmless, although the loop learned
+    them. Unknown tokens are neither left nor lost. The shares published unchanged refer to all
+    text. With `repeats`, further mentions are also removed, as `apply` does by default. T, the
+    attacker's figures and the proved figures belong to the loop, without further mentions.
     """
     identifiers, tokens = _identifiers(training), training.tokens
     harmless = ~identifiers & ~training.unknown
@@ -80,7 +80,7 @@ def _rate(training: TrainingText, hits: NDArray[np.bool_], of: NDArray[np.bool_]
 
 
 def count_identifiers(training: TrainingText) -> int:
-    """Count the tokens that identify somebody."""
+    """Count the tokens that identify a person."""
     return int(_identifiers(training).sum())
 
 
@@ -89,14 +89,14 @@ def _identifiers(training: TrainingText) -> NDArray[np.bool_]:
 
 
 def _mark_removed(loop: GreedyLoop, passes: int) -> Types:
-    """Return the type as which the committee removes each token within so many passes, (n,)."""
+    """Return the type of each token that the committee removes within `passes` passes, (n,)."""
     return np.where((loop.turn > 0) & (loop.turn <= passes), loop.removed, 0).astype(np.int16)
 
 
 def _mark_published(
     training: TrainingText, loop: GreedyLoop, passes: int, *, repeats: bool
 ) -> Types:
-    """Return the type as which each token is removed, (n,), with further mentions of names."""
+    """Return the type of each removed token, (n,), including further mentions of names."""
     types = _mark_removed(loop, passes)
     if not repeats:
         return types
@@ -108,15 +108,15 @@ def _mark_published(
 
 
 def _cost(training: TrainingText, loop: GreedyLoop, removed: NDArray[np.bool_]) -> float:
-    """Return T(H), with words associated with identifiers counted as the loop counts them."""
+    """Return T(H), with words associated with identifiers counted like in the loop."""
     missed = loop.committee.costs @ _by_type(training, ~removed)
     return float(missed) + float((removed & training.harmless).sum())
 
 
 def _false(training: TrainingText, removed: NDArray[np.bool_]) -> dict[str, Any]:
-    """Count the harmless tokens removed by their kind, and name those removed most.
+    """Count the removed harmless tokens by their kind, and list those removed most often.
 
-    Words of one subject alone are not listed: they may be missed parts of a name.
+    Words of only one subject are not listed, since they may be missed parts of a name.
     """
     form = training.tokens.form[removed]
     kinds = np.bincount(training.classes[form], minlength=len(CLASSES) + 1)[1:]
@@ -132,7 +132,7 @@ def _false(training: TrainingText, removed: NDArray[np.bool_]) -> dict[str, Any]
 
 
 def _of_several(training: TrainingText) -> NDArray[np.bool_]:
-    """Return which forms two subjects or more have, by their numbers."""
+    """Return which forms two or more subjects have, as a mask by form number."""
     tokens = training.tokens
     whose = training.people[tokens.document]
     met = np.unique(np.stack([tokens.form, whose]), axis=1)[0]
@@ -147,7 +147,7 @@ def context_figures(
     *,
     repeats: bool = True,
 ) -> dict[str, Any]:
-    """Find the words left that point to values removed, for the data holder alone."""
+    """Find the remaining words that indicate removed values. The result is private."""
     removed = _mark_published(training, loop, passes, repeats=repeats)
     found = find_pointing_words(corpus, _removals(training, removed))
     words = sorted({rule.word for rule in found.rules})
@@ -180,7 +180,7 @@ def _check_theorems(
 
 
 def _count_attacker_finds(turn: LoopPass | None) -> dict[str, Any]:
-    """Return the finds of a pass's attacker, with nulls if the loop ended before it."""
+    """Return the finds of a pass's attacker, or nulls if the loop ended before the pass."""
     names = ("learner", "tp", "fp", "fn", "tn")
     if turn is None:
         return dict.fromkeys((*AS_LEFT, *ONE_PERCENT, *(f"attacker_{name}" for name in names)))
@@ -206,9 +206,9 @@ def _share_untouched(removed: NDArray[np.bool_], of: NDArray[np.intp]) -> float:
 def pass_rows(training: TrainingText, cost: float, loop: GreedyLoop) -> Iterator[dict[str, Any]]:
     """Yield the tokens that each learner would have removed in each pass.
 
-    `removed` counts the removed identifiers of `before`, and `harmless` all other removed tokens.
-    `tp` to `tn` count as the loop does. To the loop, words associated with an identifier are
-    identifiers as well.
+    `removed` counts the removed identifiers out of `before`, and `harmless` all other removed
+    tokens. `tp` to `tn` are the loop's counts. For the loop, words associated with an identifier
+    are also identifiers.
     """
     own = ~is_context(training.labels)
     before = count_identifiers(training)

@@ -1,6 +1,6 @@
-"""Fits of learners to the remaining tokens, each done once.
+"""Fit learners to the remaining tokens, each only once.
 
-Loops for several costs share their first pass; an interrupted loop resumes from a folder.
+Loops for several costs share their first pass. An interrupted loop resumes from a folder.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from voile.keys.random import RandomState, streams
 Stored = dict[str, NDArray[Any]]
 T = TypeVar("T")
 FIT = OutputKind("a finished fit", {"": Path.is_file})
-"""Named by a hash of all that it depends on, which nobody else calls a file."""
+"""A stored fit. Its name is a hash of all its inputs, so no other file has this name."""
 
 
 class StoredFits:
-    """The fits of learners to a training corpus, by the tokens that were left of it.
+    """The fits of learners to a training corpus, by its remaining tokens.
 
     With a `folder`, finished fits are stored there. Its mode is 0700, since it reveals the text. A
-    fit is done again if the stored one is damaged, or if the learner's repr does not identify it.
-    Without `folds` learners are judged on the text that they learnt from.
+    fit is repeated if the stored one is damaged, or if the learner's repr does not identify it.
+    Without `folds`, learners are evaluated on their own training text.
     """
 
     MOST_BYTES = 2**30
-    """Margins that are remembered; beyond them those that were not used for longest are not."""
+    """The most memory for margins. Beyond it, the least recently used margins are dropped."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class StoredFits:
         return {name: OutOfFold(known[name], fold) for name in keys}
 
     def classifier(self, name: str, examples: LabelledExamples, removed: Types) -> TokenClassifier:
-        """Return the classifier that a learner fits to all that is left after `removed`."""
+        """Return the classifier that a learner fits to all tokens left after `removed`."""
         key = self._key(name, "classifier", examples, removed)
         if key not in self._classifiers:
             fitted = self.read_stored(name, key, lambda stored: _classifier(stored, name, examples))
@@ -126,7 +126,7 @@ class StoredFits:
             del self._margins[next(iter(self._margins))]
 
     def _path(self, name: str, key: str) -> Path | None:
-        """Return where a fit is kept; nowhere, if its learner's repr may be another's as well."""
+        """Return the file of a fit; None if another learner may have the same repr."""
         shown = repr(self.learners[name])
         is_distinct = " at 0x" not in shown and "..." not in shown
         return self.folder / f"{key}.npz" if self.folder is not None and is_distinct else None
@@ -139,7 +139,7 @@ class StoredFits:
         try:
             with np.load(path, allow_pickle=False) as file:
                 return read(dict(file))
-        except Exception:  # whatever is wrong with a file, another fit sets it right
+        except Exception:  # if the file is damaged, the fit is repeated
             return None
 
     def store(self, name: str, key: str, arrays: Stored) -> None:
@@ -152,7 +152,7 @@ class StoredFits:
 
 
 class _FoldParts:
-    """Stores each fold's margins as soon as they are known."""
+    """A store that saves each fold's margins as soon as they are known."""
 
     def __init__(
         self, fits: StoredFits, keys: Sequence[tuple[str, str]], examples: LabelledExamples
@@ -175,7 +175,7 @@ class _FoldParts:
 
 
 def _digest_of(training: TrainingText) -> bytes:
-    """Return a digest that distinguishes a training corpus from others."""
+    """Return a hash that distinguishes a training corpus from others."""
     tokens, space = training.tokens, training.space
     lists = sorted((name, sorted(words)) for name, words in space.lists.items())
     tags = None if tokens.tags is None else tokens.tags.known_words
@@ -197,7 +197,7 @@ def _digest_of(training: TrainingText) -> bytes:
 
 
 def _looks_at_costs(learner: TokenLearner) -> bool:
-    """Return whether a learner's fit may depend on the costs; one that does not say so may."""
+    """Return whether a learner's fit may depend on the costs; without a statement it may."""
     own = getattr(learner, "cost_sensitive", True) or "cost_sensitive=True" in repr(learner)
     return own or any(map(_looks_at_costs, getattr(learner, "learners", ())))
 
@@ -218,7 +218,7 @@ def prepare_fits(
     n_jobs: int | None,
     folder: Path | None = None,
 ) -> StoredFits:
-    """Return the fits of these learners on a training corpus, with folds and seeds drawn."""
+    """Return the fits of these learners on a training corpus, with random folds and seeds."""
     named = learners_of(learners)
     folding, *drawn = streams(seed, "folds", *(f"learner {name}" for name in named))
     folds = None if cross_fit is None else training.folds(cross_fit, folding)

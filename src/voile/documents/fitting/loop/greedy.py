@@ -1,4 +1,4 @@
-"""GreedySanitize (Algorithm 1): learn on the text left, and remove while another pass pays."""
+"""GreedySanitize (Algorithm 1): train on the remaining text, and remove while a pass lowers T."""
 
 from __future__ import annotations
 
@@ -28,26 +28,29 @@ from voile.documents.model.committee.committee import (
 from voile.documents.model.committee.removals import Types
 
 NOTHING_LEARNT = "too little text"
-"""The end of a loop that has no pass, as too little text would be left."""
+"""The end of a loop without a pass, because too little text would be left."""
 LEAST_LEFT = 300
-"""Tokens that must be left: of fewer, nothing found still allows a share above 1% (3 / n)."""
+"""The fewest tokens that must be left.
+
+With fewer, no finds still allow a share above 1% (3 / n).
+"""
 
 
 @dataclass(frozen=True)
 class LearnerAttempt:
     """The tokens that a learner would remove in a pass."""
 
-    # learner, decision: who, and how
+    # learner, decision: the learner and its rule
     learner: str
     decision: Decision
     # tp, fp: identifiers and harmless tokens removed
     tp: int
     fp: int
-    # fn, tn: left
+    # fn, tn: identifiers and harmless tokens left
     fn: int
     tn: int
-    change: float  # of T by removing, C FP - L TP (Lemma 1); below 0 it pays
-    by_type: tuple[int, ...]  # (T,) identifiers removed of each type
+    change: float  # the change of T, C FP - L TP (Lemma 1); negative changes are useful
+    by_type: tuple[int, ...]  # (T,) the removed identifiers of each type
 
     @property
     def accuracy(self) -> float:
@@ -58,28 +61,27 @@ class LearnerAttempt:
 @dataclass(frozen=True)
 class LoopPass:
     number: int  # from 1
-    # what each learner would remove, and the attacker's: the most accurate by its own rule
+    # the attempt of each learner, and that of the attacker: the most accurate by its own rule
     tried: tuple[LearnerAttempt, ...]
     attacker: LearnerAttempt
-    # how many of the tokens that the attacker inspects, by margin, of what is left before the turn,
-    # are identifiers: of as many as are left, and of 1% of the tokens
+    # the identifiers among the remaining tokens that the attacker inspects, by margin, before the
+    # turn. The attacker inspects as many tokens as there are identifiers left, and 1% of the tokens
     found: tuple[Rate, Rate]
-    taken: LearnerAttempt | None  # what was added to the committee, None in the last turn
-    loss: float  # T(H) after it
+    taken: LearnerAttempt | None  # the attempt added to the committee, None in the last turn
+    loss: float  # T(H) after the pass
 
 
 @dataclass(frozen=True, eq=False)
 class GreedyLoop:
     committee: TokenCommittee  # H
-    passes: tuple[LoopPass, ...]  # its history, the turn that did not pay included
-    removed: Types  # (n,) the training corpus as published, out of fold
-    turn: Types  # (n,) the pass in which each token was removed, 0 of those left
-    sure: NDArray[np.bool_]  # (n,) which of those removed are surely identifiers
-    # the attacker's classifier at the end, on the very text that it learnt from; None where the
-    # loop did not finish
+    passes: tuple[LoopPass, ...]  # the history, including the turn that did not lower T
+    removed: Types  # (n,) the type of each removed token, out of fold
+    turn: Types  # (n,) the pass in which each token was removed, 0 if it is left
+    sure: NDArray[np.bool_]  # (n,) which removed tokens are surely identifiers
+    # the attacker's final classifier on its own training text; None if the loop did not finish
     learnt: LearnerAttempt | None
-    # ``finished``: no classifier tried lowers T, the attacker's neither; ``unconfirmed``: one does,
-    # but not on folds that did not choose it; ``max passes``; ``interrupted``
+    # ``finished``: no tried classifier lowers T, including the attacker's; ``unconfirmed``: one
+    # does, but not on the folds that did not choose it; ``max passes``; ``interrupted``
     stopped: str
 
 
@@ -94,10 +96,10 @@ def sanitize_greedily(
 ) -> GreedyLoop:
     """Build a committee.
 
-    In each pass every learner is tried, out of fold, on the tokens left. The one that lowers T most
-    is added. If none lowers T, voile tries the attacker's classifier, the most accurate by its own
-    rule. It is added if it lowers T. The end is a local optimum (Definition 4.1) among the
-    classifiers tried.
+    In each pass every learner is tried, out of fold, on the remaining tokens. The learner that
+    lowers T most is added. If none lowers T, voile tries the attacker's classifier, the most
+    accurate by its own rule. It is added if it lowers T. The end is a local optimum (Definition
+    4.1) among the tried classifiers.
 
     A pass after the first is added only if the choice of each half of the folds lowers T on the
     other half. Some of many attempts lower T by chance, and raise it on other text.
@@ -140,7 +142,7 @@ def sanitize_greedily(
 
 
 def remove_nothing(fits: StoredFits, costs: NDArray[np.float64]) -> GreedyLoop:
-    """Return a loop without a pass, for text that is too little to learn from."""
+    """Return a loop without a pass, for text that is too small to learn from."""
     training = fits.training
     none = np.zeros(len(training.tokens), dtype=np.int16)
     reading = training.tokeniser, training.hinter
@@ -150,7 +152,7 @@ def remove_nothing(fits: StoredFits, costs: NDArray[np.float64]) -> GreedyLoop:
 
 @dataclass(frozen=True, eq=False)
 class _LoopTurn:
-    """A pass, the member that it adds, what that removes, (n,), and whether T fell by chance."""
+    """A pass, its new member, the removals of that member, (n,), and whether T fell by chance."""
 
     record: LoopPass
     member: CommitteeMember | None
@@ -159,7 +161,7 @@ class _LoopTurn:
 
 
 def _combine_turns(turns: Sequence[_LoopTurn]) -> tuple[Types, Types, NDArray[np.bool_]]:
-    """Return the type as which each token is removed, in which pass, and whether surely, (n,)."""
+    """Return the type, the pass and the certainty of the removal of each token, (n,)."""
     removed = np.zeros(len(turns[0].found.types), dtype=np.int16)
     when, sure = removed.copy(), np.zeros(len(removed), dtype=np.bool_)
     for turn in turns:
@@ -172,7 +174,7 @@ def _combine_turns(turns: Sequence[_LoopTurn]) -> tuple[Types, Types, NDArray[np
 def _count_on_own_text(
     fits: StoredFits, examples: LabelledExamples, removed: Types, attacker: LearnerAttempt
 ) -> LearnerAttempt:
-    """Count the attacker's classifier on the text that it learnt from."""
+    """Count the errors of the attacker's classifier on its own training text."""
     name = attacker.learner
     margins = fits.classifier(name, examples, removed).margins(examples)
     return count_attempt(name, "accuracy", types_by_own_rule(margins), examples)
@@ -186,7 +188,7 @@ def _turn(
     number: int,
     fitted: Callable[[int, int], None],
 ) -> _LoopTurn:
-    """Try every learner, and the attacker; take the one that lowers T most."""
+    """Try every learner and the attacker, and take the one that lowers T most."""
     looks = fits.margins(examples, removed, fitted)
     found: dict[tuple[str, Decision], DecidedTokens] = {}
     attempts: dict[tuple[str, Decision], LearnerAttempt] = {}
@@ -231,7 +233,7 @@ def _is_confirmed(
     tried: Sequence[Types], examples: LabelledExamples, fold: NDArray[np.intp]
 ) -> bool:
     """Return whether the choice of each half of the folds lowers T on the other half."""
-    if not fold.any():  # one fold: judged on the text that it learnt from, as the paper
+    if not fold.any():  # with one fold, evaluate on the training text, like the paper
         return True
     halves = [replace(examples, counted=examples.counted & (fold % 2 == half)) for half in (0, 1)]
     change = np.array(
@@ -243,7 +245,7 @@ def _is_confirmed(
 def _count_found(
     look: OutOfFold, examples: LabelledExamples, inspected: tuple[int, int], training: TrainingText
 ) -> tuple[Rate, Rate]:
-    """Count the identifiers among the tokens of the highest margins; ties in the text's order."""
+    """Count the identifiers among the tokens with the highest margins; ties in text order."""
     counted = np.flatnonzero(examples.counted)
     order = counted[np.argsort(-look.margins[counted].max(axis=1), kind="stable")]
     whose = training.people[training.tokens.document[order]]
@@ -269,7 +271,7 @@ def _member(
 def count_attempt(
     learner: str, decision: Decision, types: Types, examples: LabelledExamples
 ) -> LearnerAttempt:
-    """Count what removing these tokens would do, whatever type an identifier is removed as."""
+    """Count the effect of removing these tokens, independent of the types of removals."""
     gone = (types > 0) & examples.counted
     kept = ~gone & examples.counted
     identifiers = examples.labels > 0

@@ -24,17 +24,17 @@ from voile.documents.words.token_classes import token_labels, unknown_tokens
 
 @dataclass(frozen=True, eq=False)
 class TrainingText:
-    """The annotated text as a sanitizer learns from it."""
+    """The annotated text in the form in which a sanitizer learns from it."""
 
-    tokens: words.TextTokens  # of the corpus
-    truth: Types  # (n,) int16, the type of identifier that each token is part of, 0 of none
+    tokens: words.TextTokens  # the tokens of the corpus
+    truth: Types  # (n,) int16, the type of identifier of each token, 0 for none
     labels: tuple[str, ...]  # (T,) the types
-    subject: tuple[str, ...]  # (d,) whose each document is
+    subject: tuple[str, ...]  # (d,) the subject of each document
     space: FeatureSpace  # the features' columns
-    # (n,) bool, tokens of which nobody knows whether they identify: neither learnt from nor counted
+    # (n,) bool, unknown tokens, which are not used in training or counts
     unknown: NDArray[np.bool_]
-    tokeniser: words.Tokeniser | None = None  # what cut the text in the place of voile's rule
-    hinter: words.TokenHinter | None = None  # what said of the tokens what was learnt elsewhere
+    tokeniser: words.Tokeniser | None = None  # the tokeniser that replaced voile's rule
+    hinter: words.TokenHinter | None = None  # the source of levels that was trained on other text
 
     @classmethod
     def of(
@@ -81,7 +81,7 @@ class TrainingText:
 
     @cached_property
     def people(self) -> NDArray[np.int32]:
-        """(d,) the number of each document's subject."""
+        """The number of each document's subject, (d,)."""
         return number_subjects(self.subject)
 
     @cached_property
@@ -90,18 +90,18 @@ class TrainingText:
 
     @property
     def classes(self) -> NDArray[np.int32]:
-        """The class of each form, by its number; see `words.features.CLASSES`."""
+        """The class of each form, in the order of the forms; see `words.attributes.CLASSES`."""
         self._extractor.learn()
         return self._extractor.classes
 
     def folds(self, number: int, rng: np.random.Generator) -> NDArray[np.intp]:
-        """Return each document's fold, (d,), by subject."""
+        """Return the fold of each document, (d,), by subject."""
         known = np.bincount(self.tokens.document[~self.unknown], minlength=len(self.subject))
         return split_into_folds(self.subject, known, number, rng)
 
     @property
     def harmless(self) -> NDArray[np.bool_]:
-        """Which tokens are known to identify nobody, (n,)."""
+        """Which tokens are known to be harmless, as a mask (n,)."""
         return np.asarray((self.truth == 0) & ~self.unknown)
 
 

@@ -1,1 +1,1 @@
-"""Scripts that learn the pretrained models from public text."""
+"""Scripts that train the pretrained models on public text."""

@@ -1,8 +1,8 @@
-"""Train the starters: `python -m voile.documents.fitting.starter.learn DATA`.
+"""Train the pretrained models: `python -m voile.documents.fitting.starter.learn DATA`.
 
-DATA is a folder of the corpora that SOURCES.md lists. The learnt attributes reveal no one person.
-An attribute is kept if `MANY` documents of two corpora have it. A word is kept only if it is
-written in small letters more often than not, so that it is nobody's name.
+DATA is a folder of the corpora in SOURCES.md. The learned attributes identify no single person. An
+attribute is kept if `MANY` documents of two corpora have it. A word is kept only if it is in lower
+case more often than not, so that it is not a person's name.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from voile.documents.words.tokens import TextTokens, tokenise
 
 MANY = 5
 APART = ("handle",)
-"""Rules that the classifier does not see: only one of the corpora writes so."""
+"""Rules that the classifier does not use, since only one of the corpora has their form."""
 Bools = NDArray[np.bool_]
 
 
@@ -76,9 +76,9 @@ class PublicText:
 
 
 def learn(corpora: Mapping[str, Sequence[Document]], language: Language) -> PretrainedStarter:
-    """Learn from corpora whose spans are all names; each is its own publisher's.
+    """Learn from corpora with names as spans, each from a different publisher.
 
-    Cost: O(tokens); 300,000 take half a minute.
+    Cost: O(tokens); 300,000 tokens take half a minute.
     """
     text = PublicText.of(list(corpora.values()), language, [NAME])
     return PretrainedStarter(language, text.space, ConsensusLearner().fit(text.examples))
@@ -87,7 +87,7 @@ def learn(corpora: Mapping[str, Sequence[Document]], language: Language) -> Pret
 def public_space(
     tokens: TextTokens, corpus_of: NDArray[np.int32], personal: Bools, language: Language
 ) -> FeatureSpace:
-    """Return the columns that reveal nobody; `personal` are the tokens of names and addresses."""
+    """Return the columns that identify no one; `personal` are the tokens of names and addresses."""
     space = FeatureSpace.of(tokens, corpus_of, marks=(), lists=lists_of(language))
     matrix = FeatureExtractor(space, tokens.known).features(tokens).matrix
     common = _common_words(tokens, corpus_of, ~personal)
@@ -108,7 +108,7 @@ def _is_public(attribute: str, common: frozenset[str]) -> bool:
 def _common_words(
     tokens: TextTokens, corpus_of: NDArray[np.int32], impersonal: Bools
 ) -> frozenset[str]:
-    """Return the words that are mostly in small letters, of `MANY` documents and two corpora."""
+    """Return the words that are mostly in lower case, in `MANY` documents and two corpora."""
     words = [form if form.isalpha() else "" for form in tokens.forms]
     numbers = {word: number for number, word in enumerate(dict.fromkeys(map(str.lower, words)))}
     word = np.array([numbers[one.lower()] for one in words])[tokens.form]
@@ -126,13 +126,13 @@ def _common_words(
 def _count_pairs(
     what: NDArray[np.integer], whose: NDArray[np.integer], size: int
 ) -> NDArray[np.intp]:
-    """Return how many different `whose`, (m,), each of `size` numbers in `what`, (m,), has."""
+    """Return the number of distinct `whose`, (m,), for each of `size` numbers in `what`, (m,)."""
     pairs = np.unique(whose.astype(np.int64) * size + what)
     return np.bincount(pairs % size, minlength=size)
 
 
 def read_corpora(data: Path) -> dict[str, list[Document]]:
-    """Read the English corpora of SOURCES.md, with the names of persons alone."""
+    """Read the English corpora of SOURCES.md, with only the names of persons."""
     tweets = (data / "broad-twitter-corpus").glob("*.conll.gz")
     conll: Callable[[str], bool] = "PER".__eq__
     return {

@@ -1,8 +1,8 @@
-"""Learn the heads on the reader: `python -m voile.documents.fitting.starter.learn_heads DATA`.
+"""Train the heads on the reader: `python -m voile.documents.fitting.starter.learn_heads DATA`.
 
-The reader has to be installed. DATA is a folder of the corpora that SOURCES.md names; a language
-after it learns that one's heads alone. A corpus teaches the types that it annotates. Columns reveal
-no person, as those of `learn` do not.
+The reader must be installed. DATA is a folder of the corpora in SOURCES.md. A language after it
+limits the training to this language. A corpus teaches the types that it annotates. Columns identify
+no one, as in `learn`.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ TYPES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class TaughtCorpus:
-    """Documents whose spans are of the heads' types, and the types that they annotate."""
+    """Documents with spans of the heads' types, and the types that they annotate."""
 
     documents: Sequence[Document]
     types: tuple[str, ...] = HEADS
 
 
 def learn_heads(corpora: Mapping[str, TaughtCorpus], language: Language) -> PretrainedStarter:
-    """Learn one head for each type, each from the corpora that annotate it.
+    """Train one head for each type, each on the corpora that annotate the type.
 
-    A token weighs as the root of its corpus's size, inverted. Cost: O(tokens); 300,000 take some
-    minutes, most of them to encode.
+    The weight of a token is 1 / sqrt(size of its corpus). Cost: O(tokens); 300,000 tokens take some
+    minutes, mostly for encoding.
     """
     text = PublicText.of([corpus.documents for corpus in corpora.values()], language, HEADS)
     tokens, corpus_of, examples = text.tokens, text.corpus_of, text.examples
@@ -77,7 +77,7 @@ def learn_heads(corpora: Mapping[str, TaughtCorpus], language: Language) -> Pret
 
 
 def read_taught(data: Path) -> dict[str, TaughtCorpus]:
-    """Read the corpora of SOURCES.md with the heads' types; Enron threads mark names alone."""
+    """Read the corpora of SOURCES.md with the heads' types; Enron threads have only names."""
     tweets = (data / "broad-twitter-corpus").glob("*.conll.gz")
     wikigold = Corpus.read(data / "wikigold" / "wikigold.conll.txt.gz")
     presidio = Corpus.read(data / "presidio-synthetic-pii" / "synth_dataset_v2.jsonl.gz")
@@ -114,7 +114,7 @@ TEACHERS: Mapping[Language, tuple[str, ...]] = {
     "english": ("wikigold", "broad-twitter", "enron", "presidio"),
     "spanish": ("meddocan", "wikigold", "presidio"),
 }
-"""The corpora that each language's heads are learnt from."""
+"""The corpora on which each language's heads are trained."""
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Notes that nobody marked: proposals, reviews and trust, as text to learn from."""
+"""Train on unmarked notes: proposals, reviews and trust."""

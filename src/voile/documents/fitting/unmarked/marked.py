@@ -1,11 +1,11 @@
-"""Notes as proposals, a machine and reviewers mark them: identifiers, harmless and unknown tokens.
+"""Mark notes by proposals, a machine and reviewers: identifiers, harmless and unknown tokens.
 
 Tokens are unknown in three cases:
 
-- A proposal is doubtful and no identifier, and a machine doubts it too.
-- The machine took a token for harmless with all the rest, but still thinks that it may identify. An
-  unmatched doctor stands where other doctors stand.
-- A proposal is mostly wrong, by the answers of reviewers about others like it.
+- A proposal is doubtful and not an identifier, and a machine also doubts it.
+- The machine learned a token as harmless, but still finds that it may identify a person. For
+  example, an unknown doctor occurs in the same contexts as known doctors.
+- A proposal is mostly wrong, by the answers of reviewers about similar proposals.
 """
 
 from __future__ import annotations
@@ -30,22 +30,24 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 ELSEWHERE = 0.5
-"""The share of a form's places that may be doubted. If so many are doubted, all are."""
+"""The share of a form's doubted occurrences from which all its occurrences are doubted."""
 SUSPECT = 0.1
-"""The probability of being part of an identifier from which nobody knows of an unmarked token."""
+"""The probability of an identifier from which an unmarked token is unknown."""
 BELIEVED = 0.3
-"""The chance to be right below which nobody knows of a proposal. At .5 rules fall that are half
-right, and few names are left to learn from."""
+"""The probability of being right below which a proposal is unknown.
+
+At .5, rules that are half right would be excluded, and few names would remain for training.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class MarkedTokens:
-    """The n tokens of all notes, as known. Unknown ones may identify or not."""
+    """The n tokens of all notes with their current marks. Unknown tokens may identify or not."""
 
     corpus: DocumentSequence  # with identifiers as spans
     identifiers: Bools  # (n,)
     unknown: Bools  # (n,)
-    trust: Floats  # (n,) how far unread doubtful proposals are believed; 1 elsewhere
+    trust: Floats  # (n,) the trust in unread doubtful proposals; 1 elsewhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,18 +63,18 @@ class MarkedNotes:
     def corpus(self, reviewed: Sequence[ReviewedSpan] = ()) -> DocumentSequence:
         """Return the documents with identifiers as spans, and with the unknown tokens.
 
-        Reviewed text is known, whatever was proposed there. Spans that reviewers refused are not
-        learnt from elsewhere either. Cost: a quick look.
+        Reviewed text is known, independent of the proposals there. Spans that reviewers rejected
+        are also not learned elsewhere. Cost: a quick look.
 
         Raises
         ------
-        RequestError : nothing is proposed at all.
+        RequestError : there is no proposal in any note.
         """
         marked = self._mark_tokens(reviewed)
         return with_unknown(marked.corpus, self.look, np.flatnonzero(marked.unknown))
 
     def probabilities(self, reviewed: Sequence[ReviewedSpan] = ()) -> Floats:
-        """Return each token's probability of identifying somebody, (n,) of the look's tokens.
+        """Return the probability that each token of the look identifies a person, (n,).
 
         Cost: two quick looks.
         """
@@ -81,7 +83,7 @@ class MarkedNotes:
         return self.look.probabilities(marked.identifiers, known) * marked.trust
 
     def trust(self, reviewed: Sequence[ReviewedSpan]) -> Floats:
-        """Return how far unread doubtful proposals are believed, (n,); 1 elsewhere."""
+        """Return the trust in unread doubtful proposals, (n,); 1 elsewhere."""
         read, unsure = reviewed_tokens(self.look, reviewed)
         said = self.marks.join_reviews(reviewed)
         right = token_labels(self.look.tokens, said, said.labels) > 0
@@ -105,7 +107,7 @@ class MarkedNotes:
         return MarkedTokens(half, identifiers, doubted | unsure, believed)
 
     def _list_disbelieved(self, believed: Floats) -> Iterator[ReviewedSpan]:
-        """Yield, as unknown, the runs of tokens whose proposals are hardly believed."""
+        """Yield, as unknown, the runs of tokens with proposals of little trust."""
         tokens = self.look.tokens
         places = np.flatnonzero(believed < BELIEVED)
         ends = (np.diff(places) > 1) | (np.diff(tokens.document[places]) > 0)
@@ -130,9 +132,11 @@ def refuse_unmarked(corpus: DocumentSequence) -> None:
 
 
 def _as_elsewhere(look: QuickLook, seen: Bools, among: Bools) -> Bools:
-    """Return which tokens have a form that is seen to identify in half of its places, in capitals.
+    """Return which tokens have a capitalised form that often seems to identify.
 
-    A doctor whom no table has is met in the notes of many, now with a title and now without.
+    That is the case in at least half of its occurrences.
+
+    For example, a doctor in no table occurs in many notes, with or without a title.
     """
     tokens = look.tokens
     size = len(tokens.forms)
@@ -144,7 +148,7 @@ def _as_elsewhere(look: QuickLook, seen: Bools, among: Bools) -> Bools:
 
 
 def reviewed_tokens(look: QuickLook, reviewed: Sequence[ReviewedSpan]) -> tuple[Bools, Bools]:
-    """Return which tokens reviewers have read, and of which of them they were unsure, (n,) each."""
+    """Return which tokens reviewers have read, and which of them are undecided, (n,) each."""
     read = np.zeros(len(look.tokens), dtype=np.bool_)
     unsure = read.copy()
     for line in reviewed:

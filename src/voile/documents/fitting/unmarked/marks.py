@@ -1,7 +1,7 @@
-"""Proposals of several proposers for the same notes, joined, and the reviewers' answers.
+"""Join the proposals of several proposers for the same notes with the reviewers' answers.
 
 A known value or a checked number is an identifier. So is a doubtful proposal that is mostly right:
-a title, a field, a form; of other doubtful ones nobody knows.
+a title, a field, a form. Other doubtful proposals are unknown.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from voile.documents.text.document import Document, Span
 from voile.documents.text.sequence import DocumentSequence
 
 NEARLY_ALL = 0.9
-"""The share of the mostly right names that are known. With so many known, the rest are errors."""
+"""The share of mostly right names that must be known to treat the other names as errors."""
 SURE_RULES = frozenset(
     (*(rule.name for rule in RULES if rule.sure or rule.label != NAME), *FORM_NAMES)
 )
-"""Rules that are mostly right: of names, those that say so; of all else, all."""
+"""Rules that are mostly right: the sure rules for names, and all other rules."""
 CHECKED = frozenset(name for name, one in PATTERNS.items() if one.checked)
 
 
 @dataclass(frozen=True)
 class ReviewedSpan:
-    """A reviewer's answer for characters of a document: all but the spans there are harmless."""
+    """A reviewer's answer for a part of a document: all its text except the spans is harmless."""
 
-    document: int  # its number, from 0
+    document: int  # the number of the document, from 0
     start: int
     end: int
-    spans: tuple[Span, ...]  # of the document's own characters, within start and end
-    unsure: bool = False  # then nobody knows
+    spans: tuple[Span, ...]  # with offsets in the document, within start and end
+    unsure: bool = False  # whether the reviewer was undecided
 
 
 @dataclass(frozen=True, eq=False)
 class ProposedMarks:
     """Notes, and the proposals for each.
 
-    sure, doubtful : (d,) removals of each document, in its order and apart.
+    sure, doubtful : (d,), the removals of each document, ordered and disjoint.
 
     Results that do not depend on a reviewer's answer are computed once.
     """
@@ -60,11 +60,11 @@ class ProposedMarks:
     def of(
         cls, documents: Sequence[Document], proposers: Sequence[RemovalProposer]
     ) -> ProposedMarks:
-        """Ask every proposer.
+        """Collect the proposals of every proposer.
 
-        If several propose the same text, a proposal that is mostly right gives the type before
-        others. A street with a doctor's name gets its type from the rule of streets. Among equals
-        the first proposal gives the type.
+        If several propose the same text, a mostly right proposal determines the type before others.
+        So a street with a doctor's name gets its type from the rule for streets. Among equals, the
+        first proposal determines the type.
         """
         plain = [replace(one, spans=(), unknown=()) for one in documents]
         proposed = list(zip(*(one.propose(plain) for one in proposers), strict=True))
@@ -82,11 +82,12 @@ class ProposedMarks:
         return [*starmap(settle_spans, zip(texts, self.sure, self.doubtful, strict=True))]
 
     def _taught(self) -> Mapping[str, Callable[[TextRemoval], bool]]:
-        """Return for each type which of its doubtful proposals are identifiers nevertheless.
+        """Return for each type a predicate of its doubtful proposals that count as identifiers.
 
-        Proposals that are mostly right are identifiers: dates if columns have only the birth, and
-        doctors whom no table has. No name is one if tables have nearly all names. If no proposal of
-        a type is sure or mostly right, all of them are identifiers.
+        Proposals that are mostly right are identifiers, such as dates if columns contain only the
+        birth date, and doctors in no table. Doubtful names are not identifiers if tables contain
+        nearly all names. If no proposal of a type is sure or mostly right, all of them are
+        identifiers.
         """
         kinds: dict[str, Callable[[TextRemoval], bool]] = {
             removal.label: _always for one in self.doubtful for removal in one
@@ -114,7 +115,7 @@ class ProposedMarks:
         return Counter(reason for removal in proposed for reason in removal.by)
 
     def names(self) -> tuple[int, int]:
-        """Count the names that are proposed, and those of them that no known value meets."""
+        """Count the proposed names, and those that match no known value."""
         names = [one for one in chain.from_iterable(self.proposed_removals) if one.label == NAME]
         met = sum(any(why.kind in ("known", "possible") for why in one.by) for one in names)
         return len(names), len(names) - met
@@ -144,14 +145,14 @@ class ProposedMarks:
 
 
 def is_sure(removal: TextRemoval) -> bool:
-    """Return whether known values or a checksum confirm it, and no look alone."""
+    """Return whether known values or a checksum confirm a removal."""
     return any(
         one.kind == "known" or (one.kind == "pattern" and one.name in CHECKED) for one in removal.by
     )
 
 
 def _doubtful(text: str, proposed: Iterable[Sequence[TextRemoval]]) -> list[TextRemoval]:
-    """Join the proposals for a document that are not sure, by their proposers."""
+    """Join the proposals for a document that are not sure, in the order of their proposers."""
     rest = [[*filterfalse(is_sure, one)] for one in proposed]
     trusted = (filter(is_trusted, one) for one in rest)
     return settle_spans(text, *trusted, *(filterfalse(is_trusted, one) for one in rest))
@@ -168,7 +169,7 @@ def _never(removal: TextRemoval) -> bool:
 def is_trusted(removal: TextRemoval) -> bool:
     """Return whether a proposal that is not sure is mostly right: a title, a field, a form.
 
-    A starter's is, unless the starter itself calls it unlikely.
+    Proposals of a pretrained model are mostly right, unless it marks them as unlikely.
     """
     return any(
         one.kind == "pattern"
@@ -179,7 +180,7 @@ def is_trusted(removal: TextRemoval) -> bool:
 
 
 def _apply_review(document: Document, lines: Sequence[ReviewedSpan]) -> Document:
-    """Put the reviewers' answers in the place of the proposals there."""
+    """Replace the proposals in some lines by the reviewers' answers."""
     kept = [*document.spans]
     doubted = [Span(start, end, "") for start, end in document.unknown]
     for line in lines:
@@ -194,7 +195,7 @@ def _apply_review(document: Document, lines: Sequence[ReviewedSpan]) -> Document
 
 
 def _without(spans: Iterable[Span], line: ReviewedSpan) -> Iterator[Span]:
-    """Yield the parts of some spans that lie outside a line."""
+    """Yield the parts of some spans that are outside a line."""
     for span in spans:
         if span.end <= line.start or line.end <= span.start:
             yield span

@@ -1,4 +1,4 @@
-"""Proposers of identifiers in text that nobody has marked."""
+"""Proposers of identifiers in unmarked text."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from voile.documents.text.document import Document
 
 class RemovalProposer(Protocol):
     def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Return the proposals for each document, in its order and apart."""
+        """Return the proposals for each document, ordered and disjoint."""
 
 
 class PatternProposer:
-    """Propose the matches of patterns."""
+    """A proposer of the matches of patterns."""
 
     def __init__(self, patterns: Sequence[TextPattern]) -> None:
         self._patterns = tuple(patterns)
 
     def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Return the matches of the patterns in each document. Cost: O(characters) a pattern."""
+        """Return the matches of the patterns in each document.
+
+        Cost: O(characters) for each pattern.
+        """
         return [find(document.text, self._patterns) for document in documents]

@@ -1,4 +1,4 @@
-"""A first opinion on every token, in seconds, by a machine that did not see the token's subject."""
+"""Estimate every token in seconds, with a machine that did not see the token's subject."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ FOLDS = 2
 RIDGE = 5.0
 """The penalty on a token's own multiplier: 1 / (2 C), with C as in the SVM learner."""
 SWEEPS, ROUNDS = 2, 6
-"""Over all tokens, and after each over those that it moved."""
+"""The number of sweeps over all tokens, and of rounds after each sweep over the moved tokens."""
 
 
 class QuickLook:
-    """Estimate each token's probability of being part of an identifier, whatever its type.
+    """An estimator of each token's probability of being part of an identifier of any type.
 
-    Tokens, features and folds are made once. A look at other marks then costs one fit of a linear
-    support vector machine a fold, by dual coordinate descent (Hsieh et al., 2008).
+    Tokens, features and folds are computed once. A look at other marks then costs one fit of a
+    linear support vector machine for each fold, by dual coordinate descent (Hsieh et al., 2008).
 
-    Guarantees: a subject's tokens are judged by a machine that learnt from other subjects, if there
-    are two subjects (tested). The same marks give the same probabilities, whatever was asked
-    before. Cost: O(ones in the features). A look at 540,000 tokens takes 0.35 s, and the features
-    2.2 s once, on one core.
+    Guarantees: a subject's tokens are scored by a machine trained on other subjects, if there are
+    two subjects (tested). The same marks give the same probabilities, independent of earlier calls.
+    Cost: O(ones in the features). On one core, a look at 540,000 tokens takes 0.35 s, and the
+    features take 2.2 s once.
     """
 
     def __init__(self, documents: Sequence[Document], *, seed: int = 0) -> None:
@@ -59,7 +59,7 @@ class QuickLook:
         ]
 
     def probabilities(self, identifiers: Bools, known: Bools) -> Floats:
-        """Return the probabilities, (n,), after learning from the `known` tokens, (n,)."""
+        """Return the probabilities, (n,), after training on the `known` tokens, (n,)."""
         margins, found = np.zeros((len(self.tokens), 1)), np.zeros(len(self.tokens))
         sign = np.where(identifiers, 1.0, -1.0)
         for number, (rows, tokens, columns) in enumerate(self._lessons):
@@ -74,7 +74,7 @@ class QuickLook:
         return found
 
     def _others(self, fold: int) -> Bools:
-        """Return the tokens that a fold's machine learns from; of one fold alone, its own."""
+        """Return the training tokens of a fold's machine; with only one fold, its own tokens."""
         others = np.asarray(self._fold != fold)
         return others if others.any() else ~others
 
@@ -83,9 +83,9 @@ Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
 class _FoldLesson(NamedTuple):
-    """The lesson of a fold's machine, in the order of learning: memory is read forwards."""
+    """The training data of a fold's machine, in training order for sequential memory access."""
 
-    rows: Rows  # of each token the columns that two subjects or more have
+    rows: Rows  # for each token, the columns that two or more subjects have
     tokens: NDArray[np.int64]
     columns: int
 
@@ -100,7 +100,7 @@ def _lesson(
 
 @njit(cache=True, nogil=True)
 def _of_columns(rows: Rows, tokens: NDArray[np.int64], kept: Bools) -> Rows:
-    """Return some tokens' rows with some of the columns alone."""
+    """Return the rows of some tokens with only the kept columns."""
     indptr, indices = rows
     ends = np.zeros(len(tokens) + 1, dtype=np.int64)
     for place in range(len(tokens)):
@@ -126,9 +126,10 @@ def _descend(
     sweeps: int,
     rounds: int,
 ) -> Floats:
-    """Minimise the squared hinge loss by its dual, a token after the other; the bias is last.
+    """Minimise the squared hinge loss by its dual, one token after the other; the bias is last.
 
-    A sweep goes over all tokens, the rounds after it only over those that the one before moved.
+    A sweep processes all tokens. The rounds after it process only the tokens that the previous
+    round moved.
     """
     indptr, indices = rows
     weights, multiplier = np.zeros(columns + 1), np.zeros(len(sign))

@@ -1,9 +1,9 @@
-"""How far proposals are believed if nobody has read them.
+"""Estimate the trust in unread proposals.
 
 A rule that takes one word too many does so in every note. A machine that learns from these
-proposals is as sure of the error as the rule. Only readers know better. Their answers about a
-source's proposals apply to its other proposals. Their answers about the same word from that source
-weigh most.
+proposals is as certain of the error as the rule. Only reviewers can correct it. Their answers about
+a source's proposals apply to its other proposals. Their answers about the same word from that
+source have the most weight.
 """
 
 from __future__ import annotations
@@ -23,15 +23,18 @@ from voile.documents.words.tokens import TextTokens
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 SOURCE, WORD = 5.0, 0.5
-"""How many tokens a source weighs before any is read, and a word of it."""
+"""The prior weights of a source and of a word, in tokens read."""
 SYSTEMATIC = 0.1
-"""The chance that a source is wrong about a word if nobody has read any of its places."""
+"""The probability that a source is wrong about a word before any of its occurrences is read."""
 
 
 def sources_of(
     tokens: TextTokens, documents: Sequence[Document], proposed: Sequence[Sequence[TextRemoval]]
 ) -> NDArray[np.int16]:
-    """Return each token's source and type of proposal, by number from 1; 0 without one, (n,)."""
+    """Return the number of each token's source and type of proposal, (n,).
+
+    Numbers start at 1, and 0 means no proposal.
+    """
     spans = [[Span(one.start, one.end, _source(one)) for one in own] for own in proposed]
     pairs = zip(documents, spans, strict=True)
     corpus = DocumentSequence(replace(document, spans=tuple(own)) for document, own in pairs)
@@ -39,19 +42,19 @@ def sources_of(
 
 
 def _source(removal: TextRemoval) -> str:
-    """Name the source of a proposal, the first of several."""
+    """Return the name of a proposal's source, the first of several."""
     return " ".join((removal.label, *map(str, removal.by[:1])))
 
 
 def trust(tokens: TextTokens, source: NDArray[np.int16], read: Bools, right: Bools) -> Floats:
-    """Return how likely it is of each token that its proposal is right, (n,).
+    """Return the probability that the proposal of each token is right, (n,).
 
-    A number or a sign has no more in common with others than their source.
+    Numbers and signs share only their source with other tokens.
 
     Parameters
     ----------
-    source : (n,) the source of each token's proposal; 0 without one, and the trust is 1.
-    read, right : (n,) which tokens were read, and which identify.
+    source : (n,), the source of each token's proposal; 0 without a proposal, with a trust of 1.
+    read, right : (n,), which tokens were read, and which identify a person.
     """
     seen = read & (source > 0)
     of_source = _share(source, seen, right, np.ones(len(source)), SOURCE)
@@ -64,7 +67,7 @@ def trust(tokens: TextTokens, source: NDArray[np.int16], read: Bools, right: Boo
 def _share(
     group: NDArray[np.integer], seen: Bools, right: Bools, unread: Floats, weight: float
 ) -> Floats:
-    """Return the share of each token's group that is right, `unread` if none is seen, (n,)."""
+    """Return the share of right tokens in each token's group, `unread` if none is seen, (n,)."""
     every = np.bincount(group[seen], minlength=int(group.max(initial=0)) + 1)
     found = np.bincount(group[seen & right], minlength=len(every))
     return np.asarray((weight * unread + found[group]) / (weight + every[group]))

@@ -35,7 +35,7 @@ def recognise(
     """Return the format of a file, of all files in a folder, or of the files of a pattern.
 
     mixed : whether a folder of several formats is "files", if all known formats are unannotated
-    text.
+        text.
     """
     if "::" in os.fspath(thing) or DatabaseAddress.parse(thing) is not None:
         return "table"

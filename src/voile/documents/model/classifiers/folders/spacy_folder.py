@@ -62,7 +62,7 @@ def open_folder(folder: Path) -> SpacyReader:
     Raises
     ------
     RequestError : the folder contains no pipeline, or the pipeline has foreign parts, which the
-    error lists. Also raised if spaCy is not installed.
+        error lists. Also raised if spaCy is not installed.
     """
     config, loaded, left_out = _checked_config(folder)
     util = library("spacy", "spacy").util

@@ -87,7 +87,7 @@ class KnownValues:
         ----------
         by : the column of `patients` with the subject of the notes.
         kinds : the kinds of columns with misleading names and values. A kind is name, date, phone,
-        email, id, address, place, organisation, or none.
+            email, id, address, place, organisation, or none.
 
         Raises
         ------
@@ -167,7 +167,7 @@ class KnownValues:
         Parameters
         ----------
         link : the column with the subject of each row, which may be absent from notes without a
-        warning.
+            warning.
 
         Raises
         ------

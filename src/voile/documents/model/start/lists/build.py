@@ -19,12 +19,12 @@ from voile.documents.replacements.names import Language, fold
 VERSIONS = {"faker": "40.54.0", "spacy-lookups-data": "1.0.5"}
 CODES: dict[Language, str] = {"english": "en", "spanish": "es"}
 CLUSTERED = 60_000
-"""The most frequent words whose clusters are taken, capitals apart."""
+"""The number of the most frequent words for which clusters are stored, without case."""
 _WORD = re.compile(r"[^\W\d_]+")
 _PLACES = re.compile("countr|state|cit|municip|province|region|department|count")
 _WORDS = ("lorem", "job", "company", "color", "currency")
 _TIERS = (1, 2, 6)
-"""The fewest countries whose lists contain a name of each tier."""
+"""The least number of countries with a name on their lists, for each tier."""
 
 
 def build(folder: Path) -> None:
@@ -98,7 +98,7 @@ def _fold_words(words: Iterable[str], *, least: int) -> Iterator[str]:
 def _clusters(code: str) -> Iterator[str]:
     """Yield each cluster: its path in the tree of clusters, first bit first, and its words.
 
-    A word is in the cluster of whichever of its forms, with capitals or without, is most frequent.
+    If a word occurs with and without capitals, the cluster of its more frequent form is used.
     """
     cluster, logarithm = (_table(f"{code}_lexeme_{name}") for name in ("cluster", "prob"))
     words = (word for word, number in cluster.items() if number and word.isalpha())

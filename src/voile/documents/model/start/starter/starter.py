@@ -134,7 +134,9 @@ class PretrainedStarter:
     def _chances(
         tokens: TextTokens, found: Sequence[RuleFind], odds: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the probability of each type, (n, types); unlikely places have 0."""
+        """Return the probability of each type, (n, types); unlikely places and organisations
+        have 0.
+        """
         chances = 1 / (1 + np.exp(-odds))
         chances[_are_excluded(tokens, found), 0] = 0.0
         short = [form.isupper() and len(form) <= SHORT_CAPITALS for form in tokens.forms]
