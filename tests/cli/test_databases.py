@@ -47,7 +47,7 @@ def test_a_release_lies_beside_its_source(voile: Any, files: Any, county: Path) 
     again = voile(*apply(files, source, out))
     assert (again.code, again.err.split(": ")[-1]) == (
         2,
-        "is there already; replace it with --force\n",
+        "the output exists already; replace it with --force\n",
     )
     assert voile(*apply(files, source, out), "--force").code == 0
     assert (rows(county, "wards"), voile("verify", out).code) == (0, 0)
@@ -61,12 +61,32 @@ def test_a_release_lies_beside_its_source(voile: Any, files: Any, county: Path) 
 @pytest.mark.parametrize(
     ("source", "out", "said"),
     [
-        ("{}::visits", "{}::visits", "is read by this command; use another name"),
-        ("{}::visits", "{}::VISITS", "is read by this command; use another name"),
-        ("{}::visits", "{}::MAIN.visits", "is read by this command; use another name"),
-        ("{}::visits", "{}::main.visits", "is read by this command; use another name"),
-        ("{}", "{}::clean", "reads a table of it that is not named; write a county.duckdb::TABLE"),
-        ("{}::visits", "{}", "is read by this command; use another name"),
+        (
+            "{}::visits",
+            "{}::visits",
+            "the command reads this file as its input; write to another path",
+        ),
+        (
+            "{}::visits",
+            "{}::VISITS",
+            "the command reads this file as its input; write to another path",
+        ),
+        (
+            "{}::visits",
+            "{}::MAIN.visits",
+            "the command reads this file as its input; write to another path",
+        ),
+        (
+            "{}::visits",
+            "{}::main.visits",
+            "the command reads this file as its input; write to another path",
+        ),
+        (
+            "{}",
+            "{}::clean",
+            "this command reads a table of the output's database; name the output's table: ",
+        ),
+        ("{}::visits", "{}", "the command reads this file as its input; write to another path"),
         (
             "{}::visits",
             "{}::wards",
@@ -93,7 +113,7 @@ def test_no_table_of_others_is_replaced(
 
 def test_the_table_asked_for_beside_is_an_input_too(voile: Any, files: Any, county: Path) -> None:
     words = [*apply(files, county, f"{county}::visits"), "--table", "visits", "--force"]
-    assert "is read by this command" in voile(*words).err
+    assert "the command reads this file" in voile(*words).err
     words = [*apply(files, county, f"{county}::clean"), "--table", "visits", "--quiet"]
     assert voile(*words).code == 0
 

@@ -38,14 +38,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("place", ["source", "more", "many"])
 def test_an_input_is_no_output_by_whatever_name(home: Path, read: str, place: str) -> None:
     given = {place: (Path("b.csv"), Path(read)) if place == "many" else Path(read)}
-    with pytest.raises(RequestError, match=r"a\.csv: is read by this command; use another name"):
+    with pytest.raises(
+        RequestError,
+        match=r"a\.csv: the command reads this file as its input; write to another path",
+    ):
         check(home / "a.csv", force=True, **given)
     check(home / "new.html", force=True, **given)
 
 
 def test_a_policy_is_edited_in_its_place_with_force(home: Path) -> None:
     (home / "policy.toml").write_text('kind = "tables"\nkit = "1"\n[choice]\n[figures]\n[policy]\n')
-    with pytest.raises(RequestError, match="is read by this command"):
+    with pytest.raises(RequestError, match="the command reads this file"):
         check(home / "policy.toml", POLICY, more=Path("policy.toml"))
     check(home / "policy.toml", POLICY, more=Path("policy.toml"), force=True)
     with pytest.raises(RequestError, match="is not a policy that voile wrote"):
@@ -55,7 +58,7 @@ def test_a_policy_is_edited_in_its_place_with_force(home: Path) -> None:
 def test_a_pattern_reaches_into_every_folder(home: Path) -> None:
     (home / "folder" / "deeper").mkdir()
     (home / "folder" / "deeper" / "d.csv").write_text("x\n")
-    with pytest.raises(RequestError, match=r"d\.csv: is read by this command"):
+    with pytest.raises(RequestError, match=r"d\.csv: the command reads this file"):
         check(home / "folder" / "deeper" / "d.csv", source=Path("**/d.csv"), force=True)
 
 
@@ -70,13 +73,13 @@ def test_what_is_no_path_or_was_not_given_names_no_file(home: Path) -> None:
 
 def test_an_input_may_be_called_as_a_pattern_is(home: Path) -> None:
     (home / "a[1].csv").write_text("x\n")
-    with pytest.raises(RequestError, match="is read by this command"):
+    with pytest.raises(RequestError, match="the command reads this file"):
         check(home / "a[1].csv", force=True, source=Path("a[1].csv"))
 
 
 def test_an_input_that_is_a_part_of_the_output_stays(home: Path) -> None:
     (home / "r.csv.manifest.json").write_text("{}")
-    with pytest.raises(RequestError, match=r"r\.csv\.manifest\.json: is read by this command"):
+    with pytest.raises(RequestError, match=r"r\.csv\.manifest\.json: the command reads this file"):
         check(home / "r.csv", RELEASE, source=Path("r.csv.manifest.json"), force=True)
 
 
@@ -127,9 +130,17 @@ def test_an_output_that_was_not_asked_for_is_not_looked_at(home: Path) -> None:
 @pytest.mark.parametrize(
     ("read", "asked", "said"),
     [
-        ("d.duckdb::visits", None, "is read by this command; use another name"),
-        ("d.duckdb::main.Visits", None, "is read by this command; use another name"),
-        ("d.duckdb", "visits", "is read by this command; use another name"),
+        (
+            "d.duckdb::visits",
+            None,
+            "the command reads this file as its input; write to another path",
+        ),
+        (
+            "d.duckdb::main.Visits",
+            None,
+            "the command reads this file as its input; write to another path",
+        ),
+        ("d.duckdb", "visits", "the command reads this file as its input; write to another path"),
         ("d.duckdb", None, "reads a table of it that is not named; write d.duckdb::TABLE"),
         ("d.duckdb::other", None, None),
         ("a.csv", "visits", None),

@@ -174,7 +174,7 @@ def test_a_missing_folder_stops_before_any_work(voile: Any, files: Any, tmp_path
     out = tmp_path / "no" / "out"
     for words in (["inspect", "none"], ["tables", "fit", "none", "--roles", "none"]):
         ran = voile(*words, "--out", out)
-        said = f"voile: {out}: there is no folder {out.parent}; make it first\n"
+        said = f"voile: {out}: the folder {out.parent} does not exist; create the folder first\n"
         assert (ran.code, ran.err) == (2, said)
 
 
@@ -226,7 +226,7 @@ def test_the_source_is_never_overwritten(voile: Any, files: Any, tmp_path: Path)
         ran = voile(*words, "--out", source)
         assert (ran.code, ran.err) == (
             2,
-            f"voile: {source}: is read by this command; use another name\n",
+            f"voile: {source}: the command reads this file as its input; write to another path\n",
         )
     assert source.read_bytes() == before
 

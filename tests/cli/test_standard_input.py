@@ -88,7 +88,7 @@ def test_a_device_is_no_source(voile: Any) -> None:
     ran = voile("inspect", "/dev/zero")
     assert (ran.code, ran.err) == (
         2,
-        "voile: zero: is a device, which may never end; give a file\n",
+        "voile: zero: the path is a device, which may never end; name a file\n",
     )
 
 
@@ -115,7 +115,7 @@ def test_an_address_is_refused_wherever_a_path_is_read(voile: Any, words: Any) -
 
 def test_an_address_is_no_output(voile: Any) -> None:
     ran = voile("inspect", "t.csv", "--out", "https://h/roles.toml")
-    said = "voile does not write to https addresses here; write a file, and upload that"
+    said = "https addresses cannot be written here; write a file, and upload that"
     assert (ran.code, ran.err) == (2, f"voile: https://h/roles.toml: {said}\n")
 
 

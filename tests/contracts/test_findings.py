@@ -201,7 +201,7 @@ def test_a_source_without_findings_is_called_a_prediction(
     older = StoredRelease(release.path, release.public, {**private, "figures": left})
     grids = [*blocks_of(report_of(case, older, "internal"), Grid)]
     [grid] = [one for one in grids if one.columns[0] == "measure"]
-    assert grid.caption.startswith("The source as it is, predicted by the fit")
+    assert grid.caption.startswith("The source, predicted by the fit")
 
 
 def is_written(value: float, cell: str, audience: str) -> bool:

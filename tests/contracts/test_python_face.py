@@ -118,7 +118,7 @@ def test_a_release_in_memory_is_saved_as_apply_writes_it(
     }
     assert not {path.name for path in whole.folder.iterdir()} - mine
     assert saved.frame.equals(held.frame)
-    with pytest.raises(RequestError, match="there already"):
+    with pytest.raises(RequestError, match="exists already"):
         held.save(tmp_path / "r.parquet")
     opened = voile.open_release(tmp_path / "r.parquet")
     assert opened.public == saved.public

@@ -163,7 +163,7 @@ def test_tables_are_found_by_name(tmp_path: Path, end: str) -> None:
     assert list(open_source(f"{path}::register").columns) == ["z"]
     assert list(open_source(path, table="register").columns) == ["z"]
     refused(path, "the database has several tables; there is patients, register")
-    refused(f"{path}::patient", "there is no table patient; did you mean patients?")
+    refused(f"{path}::patient", "has no table patient; did you mean patients?")
 
 
 def test_a_table_is_named_once(tmp_path: Path) -> None:

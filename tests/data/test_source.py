@@ -129,8 +129,8 @@ def test_a_full_disk_or_memory_is_no_damage_of_the_file(error: Exception) -> Non
             "people.db: the file cannot be read: Permission deni",
         ),
         (OSError("row 3: Roe"), "people.db: the duckdb file is damaged or truncated"),
-        (pa.ArrowInvalid("Roe"), "people.db: is not a whole duckdb file"),
-        (duckdb.IOException("Roe"), "people.db: is not a whole duckdb file"),
+        (pa.ArrowInvalid("Roe"), "people.db: the duckdb file is damaged or truncated"),
+        (duckdb.IOException("Roe"), "people.db: the duckdb file is damaged or truncated"),
     ],
 )
 def test_what_an_engine_says_of_a_row_is_not_said_again(error: Exception, said: str) -> None:

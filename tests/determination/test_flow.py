@@ -302,7 +302,7 @@ def test_a_ledger_that_the_release_is_not_in_is_refused(
 def test_a_signed_determination_is_not_replaced(
     signed: Path, release: Release, context: Make
 ) -> None:
-    with pytest.raises(RequestError, match="is not an unsigned determination"):
+    with pytest.raises(RequestError, match="which voile did not write"):
         determine(release, context(), signed, pdf=False, on=DAY, force=True)
 
 

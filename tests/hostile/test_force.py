@@ -166,7 +166,7 @@ def test_a_verb_replaces_what_it_wrote_and_nothing_else(
     asked = voile(*words)
     assert (asked.code, asked.err) == (
         2,
-        f"voile: {world[name]}: is there already; replace it with --force\n",
+        f"voile: {world[name]}: the output exists already; replace it with --force\n",
     )
     ran = voile(*words, "--force")
     assert ran.code == 0, ran.err
@@ -218,7 +218,7 @@ def test_a_private_folder_with_anything_else_in_it_stays(voile: Any, world: Worl
         kept = private / name
         put(kept)
         said = refused(voile, world, apply(world, world["r.csv"]))
-        assert f"it contains {name}; move that file elsewhere" in said
+        assert f"exists and contains {name}, which voile did not write" in said
         shutil.rmtree(private)
         for part in (world["r.csv"], world["r.csv.manifest.json"]):
             part.unlink()
@@ -227,7 +227,9 @@ def test_a_private_folder_with_anything_else_in_it_stays(voile: Any, world: Worl
 
 def test_a_kit_with_anything_else_in_it_stays(voile: Any, world: World) -> None:
     world["kit"].joinpath("minutes.txt").write_text("why we chose this policy")
-    assert "it contains minutes.txt; move" in refused(voile, world, fit(world, world["kit"]))
+    assert "contains minutes.txt, which voile did not write" in refused(
+        voile, world, fit(world, world["kit"])
+    )
 
 
 def test_the_source_in_a_private_folder_stays(voile: Any, world: World) -> None:
@@ -330,7 +332,7 @@ def test_what_came_during_the_run_stays(tmp_path: Path) -> None:
     from voile.data.files.outputs import KIT
 
     kit.save(tmp_path / "kit")
-    with pytest.raises(RequestError, match="not a kit that voile wrote"):  # noqa: PT012, SIM117
+    with pytest.raises(RequestError, match=r"thesis\.txt, which voile did not write"):  # noqa: PT012, SIM117
         with write_folder(tmp_path / "kit", KIT, force=True) as folder:
             (folder / "kit.json").write_text("{}")
             (tmp_path / "kit" / "thesis.txt").write_text("years of work")
@@ -339,6 +341,7 @@ def test_what_came_during_the_run_stays(tmp_path: Path) -> None:
 
 NO_PLACES = {
     "accept_risk",
+    "send",
     "change",
     "merge",
     "split",

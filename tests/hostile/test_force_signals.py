@@ -49,7 +49,7 @@ def test_readings_are_replaced_by_readings_alone(
 ) -> None:
     write, out = writers[verb], tmp_path / OURS
     write(out, force=False)
-    with pytest.raises(RequestError, match="is there already; replace it with --force"):
+    with pytest.raises(RequestError, match="the output exists already; replace it with --force"):
         write(out, force=False)
     write(out, force=True)
     assert out.read_bytes()

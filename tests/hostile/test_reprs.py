@@ -44,7 +44,10 @@ def given(case: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]
     module = import_module(CONTENT[case.kind])
     content = getattr(module, f"{case.kind.title()}Content").of(kit)
     chosen = case.middle(kit)
-    release = case.apply(tmp_path_factory.mktemp("reprs") / "r.parquet", kit=kit, chosen=chosen)
+    out = tmp_path_factory.mktemp("reprs") / "r.parquet"
+    # canaries in kept columns join the rows of a person, and itemsets count them
+    joined = {"accept_risk": "the rows are made up"} if case.kind == "itemsets" else {}
+    release = case.apply(out, kit=kit, chosen=chosen, **joined)
     space = getattr(content, "space", content)
     return {
         "case": case,

@@ -67,7 +67,7 @@ def test_a_folder_of_another_user_is_refused(shared: Path) -> None:
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o701])
 def test_a_folder_that_others_may_open_is_refused(shared: Path, mode: int) -> None:
     planted(shared, ["r.csv"]).chmod(mode)
-    refused(shared, "that folder is not yours alone")
+    refused(shared, "another user may write to this temporary folder")
 
 
 @pytest.mark.parametrize("at", ["first", "when it is locked"])
@@ -86,18 +86,18 @@ def test_a_folder_of_others_is_neither_locked_nor_acted_upon(
     monkeypatch.setattr(FolderLock, "acquire", acquired)
     if at == "first":
         staging.chmod(0o777)
-    refused(shared, "that folder is not yours alone")
+    refused(shared, "another user may write to this temporary folder")
 
 
 def test_a_link_or_a_file_in_its_place_is_refused(shared: Path) -> None:
     staging = shared / ".r.csv.voile"
     staging.symlink_to(shared.parent / "victim")
-    refused(shared, "that folder is not yours alone")
+    refused(shared, "another user may write to this temporary folder")
     staging.unlink()
     staging.write_text("a file")
     for mode in (0o644, 0o600):
         staging.chmod(mode)
-        refused(shared, "that folder is not yours alone")
+        refused(shared, "another user may write to this temporary folder")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_a_killed_run_left_is_set_right_whichever_parts_it_had(shared: Path
 
 def test_a_part_is_one_of_the_output_s_own(shared: Path) -> None:
     with (
-        pytest.raises(ValueError, match=r"other\.csv is not part of a release"),
+        pytest.raises(ValueError, match=r"has no part other\.csv"),
         Staging(shared / "r.csv", RELEASE) as staging,
     ):
         staging.part(shared / "other.csv")
@@ -142,6 +142,6 @@ def test_what_came_after_a_kill_stays(shared: Path) -> None:
     (shared / "r.csv").write_text("put there since")
     refused(shared, "another program wrote this file after a killed run, and")
     (shared / "r.csv").unlink()
-    with pytest.raises(RequestError, match="is there already"):
+    with pytest.raises(RequestError, match="exists"):
         write(shared)
     assert (shared / "r.csv").read_text() == "the old release"

@@ -228,7 +228,7 @@ def test_classifies_in_a_pipeline_as_from_the_chosen_columns():
         (pd.DataFrame({"race": ["SECRET", "b"]}), [0, 1], "column race: 2 values are neither"),
         (pd.DataFrame({"a": [1, None]}), [0, 1], "row 1, column a: 1 value is neither"),
         (pl.DataFrame({"a": [1, None]}), [0, 1], "row 1, column a: 1 value is neither"),
-        (pd.DataFrame([[1, 0]] * 2, columns=["a", "a"]), [0, 1], "two columns of one name"),
+        (pd.DataFrame([[1, 0]] * 2, columns=["a", "a"]), [0, 1], "two columns have the same name"),
         (pd.DataFrame({"a": [1, 0]}), pd.Series(["p", None]), "row 1: 1 labels are missing"),
         (pd.DataFrame({"a": [1, 0]}), pd.Series([1, None], dtype="Int8"), "row 1: 1 labels are"),
         (pd.DataFrame({"a": [1, 0]}), ["p"], "labels of shape"),

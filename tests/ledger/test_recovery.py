@@ -105,7 +105,7 @@ def test_a_line_that_came_without_its_head_cannot_be_cut_off_later(place, key_fi
 @pytest.mark.parametrize("mode", [0o777, 0o770])
 def test_a_folder_that_others_may_open_is_not_recovered_from(place, key_file, half_replaced, mode):
     half_replaced.chmod(mode)
-    with pytest.raises(RequestError, match="that folder is not yours alone"):
+    with pytest.raises(RequestError, match="another user may write to this temporary folder"):
         check(place, key_file)
     assert (half_replaced / "new" / "key.ledgers").exists()
 

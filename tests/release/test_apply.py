@@ -207,7 +207,7 @@ def test_lists_are_refused_where_a_file_has_no_type_for_them(tmp_path: Path) -> 
 
 def test_an_output_that_is_there_is_replaced_only_by_force(out: Path) -> None:
     write(run(), out, IN_ORDER, force=False, progress=silent)
-    with pytest.raises(Exception, match="there already"):
+    with pytest.raises(Exception, match="exists already"):
         write(run(), out, IN_ORDER, force=False, progress=silent)
     write(run(source=source(["Ana"], ["new"])), out, IN_ORDER, force=True, progress=silent)
     assert column(out, "word") == ["new"]

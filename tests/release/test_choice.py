@@ -184,7 +184,7 @@ def test_a_chosen_policy_is_saved_and_shows_its_figures(tmp_path):
     chosen = Chosen.from_kit(KIT, Cuts(), Choice(max_risk=0.1))
     path = chosen.save(tmp_path / "policy.toml")
     assert (path, Chosen.read(path)) == (tmp_path / "policy.toml", chosen)
-    with pytest.raises(RequestError, match="is there already"):
+    with pytest.raises(RequestError, match="exists"):
         chosen.save(path)
     chosen.save(path, force=True)
     shown = dataclasses.replace(chosen, figures={"risk": 0.1234, "own_figure": 7.0})._repr_html_()

@@ -114,7 +114,7 @@ def test_the_commands(server: Server, here: Path, capsys: pytest.CaptureFixture[
     assert run(["report", f"{TO}.csv", "--out", "page.html"]) == 0
     capsys.readouterr()
     assert run(words) == 2
-    assert "is there already; replace it with --force" in capsys.readouterr().err
+    assert "the output exists already; replace it with --force" in capsys.readouterr().err
     assert run([*words, "--force"]) == 0
     over = [*words[:3], "s3://clinic/source", "--out", "s3://clinic/source/x.csv"]
     assert run(over) == 2
@@ -158,7 +158,7 @@ def test_what_is_there_is_replaced_only_if_it_is_a_release(
     server: Server, here: Path, kit: Any
 ) -> None:
     apply(kit)
-    with pytest.raises(VoileError, match="is there already; replace it with"):
+    with pytest.raises(VoileError, match="the output exists already; replace it with"):
         apply(kit)
     before = server.read("2024/visits.parquet.manifest.json")
     apply(kit, force=True)
@@ -182,7 +182,7 @@ def test_the_private_folder_of_another_release_stays(server: Server, here: Path,
 @pytest.mark.parametrize(
     ("to", "said"),
     [
-        ("s3://nowhere/v.csv", "s3://nowhere: there is no such bucket"),
+        ("s3://nowhere/v.csv", "s3://nowhere: the bucket does not exist"),
         ("s3://clinic", "the address contains a bucket and no name of a release"),
         (
             "https://h.example/v.csv",
@@ -234,7 +234,7 @@ def test_what_another_run_published_meanwhile_stays(
 
     other = json.dumps({"format": "voile-release", "parts": {"visits.parquet": "0"}}).encode()
     monkeypatch.setattr(writing, "hashes_of", meanwhile)
-    with pytest.raises(VoileError, match="is there already; replace it with"):
+    with pytest.raises(VoileError, match="the output exists already; replace it with"):
         apply(kit)
     assert server.read("2024/visits.parquet") == b"of another"
     assert server.read("2024/visits.parquet.manifest.json") == other

@@ -76,7 +76,7 @@ def test_a_private_kit_is_open_to_its_owner_alone(saved, tmp_path):
 
 
 def test_an_existing_kit_is_not_replaced_unasked(saved):
-    with pytest.raises(RequestError, match="there already"):
+    with pytest.raises(RequestError, match="exists already"):
         made().save(saved)
     made(facts={"policies": 9}).save(saved, force=True)
     assert StoredKit.load(saved).facts == {"policies": 9}
@@ -320,5 +320,5 @@ def test_a_policy_is_for_one_kind_and_one_kit():
 
 
 def test_what_is_saved_over_is_refused_in_the_words_of_python(saved):
-    with pytest.raises(RequestError, match=r"is there already; replace it with force$"):
+    with pytest.raises(RequestError, match=r"the output exists already; replace it with force$"):
         StoredKit.load(saved).save(saved)

@@ -32,7 +32,7 @@ def test_a_release_in_memory_is_sealed_when_it_is_saved(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").read_text().splitlines()[-1] == "'=l"
     check_seal(saved, SECRET)
     assert (saved.private or {})["counts"] == (here.private or {})["counts"]
-    with pytest.raises(Exception, match="is there already"):
+    with pytest.raises(Exception, match="exists"):
         here.save(tmp_path / "out.csv")
     here.save(tmp_path / "out.csv", force=True)
     assert (tmp_path / "out.csv").read_text().splitlines()[-1] == "=l"

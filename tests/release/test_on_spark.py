@@ -130,7 +130,7 @@ def test_what_a_worker_refuses_is_said_by_worker(
         return on_spark(work, tasks)
 
     monkeypatch.setattr("voile.release.apply.on_spark", unreadable)
-    with pytest.raises(RequestError, match=r"worker .*key: others may read or write"):
+    with pytest.raises(RequestError, match=r"worker .*key: other users may read or write"):
         kit.apply(
             kit.choose(policy=1),
             tmp_path / "source.parquet",

@@ -36,7 +36,7 @@ def check_arguments(verb: Callable[P, T]) -> Callable[P, T]:
     voile.core.errors.RequestError: attack: truth is missing; help(attack) describes it
     >>> attack({}, sed=1)
     Traceback (most recent call last):
-    voile.core.errors.RequestError: attack: there is no option sed; did you mean seed?
+    voile.core.errors.RequestError: attack: no such option: sed; did you mean seed?
     >>> attack({}, 1)
     Traceback (most recent call last):
     voile.core.errors.RequestError: attack: takes 1 value without a name, not 2; name the rest
@@ -68,7 +68,7 @@ def _misfit(
     if (wrong := [n for n in given if n not in own.parameters]) and len(plain) == len(parameters):
         known = [p.name for p in plain if p.name not in _OWN]
         remedy = nearest(wrong[0], known) if known else "it takes none"
-        return RequestError(f"there is no option {wrong[0]}", where=where, instead=remedy)
+        return RequestError(f"no such option: {wrong[0]}", where=where, instead=remedy)
     if len(args) > len(placed):
         skipped = sum(name in _OWN for name in placed)
         most, count = len(placed) - skipped, len(args) - skipped

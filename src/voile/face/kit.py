@@ -96,7 +96,7 @@ class Kit(PlainKit):
             judged = self.module.choose_after is not None
             known = (*self.module.ways, *(["joint_risk"] if judged else []))
             for name in given.keys() - set(known):
-                raise RequestError(f"there is no option {name}", instead=nearest(name, known))
+                raise RequestError(f"no such option: {name}", instead=nearest(name, known))
             ledger, secret = (None if x is None else Path(x) for x in (after, key_file))
             return choose_by(
                 self.module,

@@ -88,13 +88,13 @@ def test_surrogates_need_a_secret(
 ) -> None:
     words = [*notes.apply(tmp_path / "a.jsonl"), "--replace", "surrogate"]
     monkeypatch.delenv("VOILE_SECRET", raising=False)
-    assert "VOILE_SECRET: a secret of 0 bytes" in refused(voile, *words)
+    assert "VOILE_SECRET: the secret has 0 bytes" in refused(voile, *words)
     monkeypatch.setenv("VOILE_SECRET", "short")
-    assert "VOILE_SECRET: a secret of 5 bytes" in refused(voile, *words)
+    assert "VOILE_SECRET: the secret has 5 bytes" in refused(voile, *words)
     file = tmp_path / "secret"
     file.write_text("s" * 32)
     file.chmod(0o644)
-    assert "others may read" in refused(voile, *words, "--key-file", file)
+    assert "other users may read" in refused(voile, *words, "--key-file", file)
 
 
 def test_lists_say_what_goes_and_what_stays(voile: Any, notes: Notes, tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_policy_of_another_kit_is_refused(voile: Any, notes: Notes, tmp_path: 
     assert voile(*notes.fit(tmp_path / "kit"), "--seed", 2, "--quiet").code == 0
     words = notes.apply(tmp_path / "a.jsonl")
     words[2] = tmp_path / "kit"
-    assert "choose again from this kit" in refused(voile, *words)
+    assert "choose a policy from this kit" in refused(voile, *words)
 
 
 def test_a_policy_that_the_kit_cannot_do_is_refused(

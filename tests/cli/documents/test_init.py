@@ -116,7 +116,7 @@ def test_a_work_folder_is_replaced_by_force_until_somebody_reviewed(
     assert "replace it with --force" in voile(*again).err
     voile(*again, "--force")
     (made / "work" / "review.sqlite").write_bytes(b"")
-    assert "is not an unreviewed work folder" in voile(*again, "--force").err
+    assert "review.sqlite, which voile did not write" in voile(*again, "--force").err
 
 
 def test_fit_points_to_init_where_nothing_is_marked(voile: Voile, made: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_line_without_end_is_refused(voile: Any, tmp_path: Path, name: str) ->
 
 def test_what_is_not_there_is_said(voile: Any, notes: Notes, tmp_path: Path) -> None:
     for source in (tmp_path / "none", f"brat:{tmp_path / 'none'}", tmp_path / "none.conll"):
-        assert "no such file" in refused(voile, *notes.fit(tmp_path / "kit", source))
+        assert "the file does not exist" in refused(voile, *notes.fit(tmp_path / "kit", source))
     empty = tmp_path / "empty"
     empty.mkdir()
     assert "holds no files" in refused(voile, "inspect", empty)
@@ -51,5 +51,8 @@ def test_the_source_is_never_overwritten(voile: Any, notes: Notes, tmp_path: Pat
     before = sorted(source.iterdir())
     for named in (source, f"brat:{source}"):
         said = refused(voile, *notes.fit(source, named), "--force")
-        assert said == f"voile: {source}: is read by this command; use another name"
+        assert (
+            said
+            == f"voile: {source}: the command reads this file as its input; write to another path"
+        )
     assert sorted(source.iterdir()) == before

@@ -86,7 +86,7 @@ def test_an_existing_part_needs_force(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="the output exists already; replace it with --force"):
         publish(tmp_path, "new", force=False)
     (tmp_path / PARTS[0]).unlink()
-    with pytest.raises(RequestError, match=r"release.csv.manifest.json: is there already"):
+    with pytest.raises(RequestError, match=r"release.csv.manifest.json: the output exists already"):
         publish(tmp_path, "new", force=False)
     assert names(tmp_path) == sorted(PARTS[1:])
     with (

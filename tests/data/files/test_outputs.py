@@ -183,7 +183,9 @@ def test_a_ledger_and_a_statement_replace_nothing(
     tmp_path: Path, output: OutputKind, force: bool
 ) -> None:
     (tmp_path / "out").touch()
-    with pytest.raises(RequestError, match=f"is there already, and {output.name} replaces nothing"):
+    with pytest.raises(
+        RequestError, match=f"the file exists, and {output.name} never replaces a file"
+    ):
         output.check_free(tmp_path / "out", force=force)
 
 

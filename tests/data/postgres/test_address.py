@@ -85,7 +85,7 @@ def test_whatever_stands_between_colon_and_at_is_refused(noise: str) -> None:
 
 @pytest.mark.parametrize("written", ["postgresql://h", "postgresql://h::t", "postgresql://a/b/c"])
 def test_an_address_names_its_database(written: str) -> None:
-    with pytest.raises(RequestError, match="the pointer file does not contain a database"):
+    with pytest.raises(RequestError, match="lacks the name of a database"):
         DatabaseAddress.parse(written)
 
 

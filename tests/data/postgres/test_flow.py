@@ -152,9 +152,9 @@ def test_a_release_is_a_table(
 
     ran = voile(*database.apply(address))
     assert ran.code == 2
-    assert "is there already; replace it with --force" in ran.err
+    assert "the output exists already; replace it with --force" in ran.err
     other = database.apply(f"{tmp_path / 'other.postgresql'}::{address}")  # the file is free
-    assert "visits: is there already" in voile(*other).err
+    assert "visits: the output exists already" in voile(*other).err
     assert voile(*database.apply(address, "--force")).code == 0
     assert voile("verify", release).code == 0
     server.sql("DELETE FROM research.visits WHERE age = (SELECT min(age) FROM research.visits)")
@@ -193,7 +193,7 @@ def users(server: Any, ways: tuple[Way, Way]) -> Any:
             "care.patient",
             "steward",
             "",
-            "there is no table care.patient; did you mean care.patients",
+            "the database has no table care.patient; did you mean care.patients",
         ),
         ("care.patients", "steward", "nowhere", "nowhere: the server has no such database"),
         ("care.patients", "nobody here", "", "the server has no such user"),

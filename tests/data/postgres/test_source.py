@@ -287,10 +287,10 @@ def test_tables_are_found_by_name(server: Any) -> None:
     assert told(open_source(server.address("public.matter"))) == [{"n": 1}]
     assert told(open_source(server.address(), table="matter")) == [{"n": 1}]
     for table, message in (
-        ("care.visit", r"there is no table care.visit; did you mean care.visits"),
+        ("care.visit", r"the database has no table care.visit; did you mean care.visits"),
         ("care.stays", "two tables match this name, because one name contains a dot"),
         ("", "the address lacks a table"),
-        ("pg_catalog.pg_class", "there is no table"),
+        ("pg_catalog.pg_class", "has no table"),
     ):
         with pytest.raises(ValueError, match=message):
             open_source(server.address(table))

@@ -144,5 +144,5 @@ def test_a_file_that_goes_is_noticed(any_session: Any, tmp_path: Path) -> None:
     source = open_source(any_session.read.parquet(str(tmp_path)))
     assert source.read()["n"].to_pylist() == [0, 1]
     (tmp_path / "1.parquet").unlink()
-    with pytest.raises(RequestError, match=r"Spark cannot read it|changed while"):
+    with pytest.raises(RequestError, match=r"Spark cannot read the table|changed while"):
         source.read()

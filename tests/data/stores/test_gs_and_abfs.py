@@ -96,7 +96,7 @@ def test_files_and_folders(store: Store, parquet: bytes, tmp_path: Path) -> None
     assert folder.folder_columns() == {"year"}
     assert folder.read().num_rows == 800
     store.put("visits/year=2025/0.parquet", parquet)
-    with pytest.raises(VoileError, match="the source changed while the worker read it"):
+    with pytest.raises(VoileError, match="changed while voile read"):
         folder.read()
 
 
@@ -118,7 +118,7 @@ def test_from_a_source_there_to_a_release_there(
     assert run(["report", to, "--out", "page.html"]) == 0
     capsys.readouterr()
     assert run([*words, "--no-pseudonyms"]) == 2
-    assert "is there already; replace it with --force" in capsys.readouterr().err
+    assert "the output exists already; replace it with --force" in capsys.readouterr().err
     assert run([*words, "--no-pseudonyms", "--force"]) == 0
     for held in (*(store.read(one) for one in NAMES), Path("page.html").read_bytes()):
         assert not any(word.encode() in held for word in (SECRET, KEY, "CANARYPERSON"))
@@ -147,9 +147,14 @@ def test_what_was_changed_there_is_noticed(store: Store, kit: Any) -> None:
 
 
 def test_what_is_not_there(store: Store) -> None:
-    assert refusal(f"{store.address}/n.csv") == f"{store.address}/n.csv: there is no such file"
+    assert (
+        refusal(f"{store.address}/n.csv")
+        == f"{store.address}/n.csv: the file does not exist; correct the address"
+    )
     nowhere = f"{store.scheme}://nowhere"
-    assert refusal(f"{nowhere}/n.csv") == f"{nowhere}: there is no such bucket"
+    assert (
+        refusal(f"{nowhere}/n.csv") == f"{nowhere}: the bucket does not exist; correct the address"
+    )
     store.put("empty.csv", b"")
     assert (
         refusal(f"{store.address}/empty.csv")

@@ -67,7 +67,7 @@ def test_a_folder(bucket: Server, tmp_path: Path) -> None:
     assert there.folder_columns() == here.folder_columns() == {"year"}
     assert there.fingerprint() == here.fingerprint()
     bucket.put("visits/year=2025/c.parquet", parquet())
-    with pytest.raises(VoileError, match="the source changed while the worker read it"):
+    with pytest.raises(VoileError, match="changed while voile read"):
         there.read()
 
 
@@ -111,9 +111,9 @@ def refused(thing: str) -> str:
 @pytest.mark.parametrize(
     ("thing", "said"),
     [
-        ("s3://clinic/none.csv", "s3://clinic/none.csv: there is no such file"),
-        ("s3://nowhere/v.csv", "s3://nowhere: there is no such bucket"),
-        ("s3://nowhere", "s3://nowhere: there is no such bucket"),
+        ("s3://clinic/none.csv", "s3://clinic/none.csv: the file does not exist"),
+        ("s3://nowhere/v.csv", "s3://nowhere: the bucket does not exist"),
+        ("s3://nowhere", "s3://nowhere: the bucket does not exist"),
         ("s3://clinic", "clinic: "),
         ("s3://clinic/a//v.csv", 'the address has a part that is empty, "." or ".."'),
         ("s3://clinic/../v.csv", 'the address has a part that is empty, "." or ".."'),
@@ -125,16 +125,25 @@ def refused(thing: str) -> str:
         ("ftp://u:canary@h/v.csv?canary", "ftp://h/v.csv: ftp addresses cannot be read here"),
         (
             "http://h.example/v.csv?canary",
-            "http://h.example/v.csv: the address would be sent unencrypted; use https",
+            "http://h.example/v.csv: the address would be sent unencrypted; write https://",
         ),
         ("https://u:canary@h/v.csv", "https://h/v.csv: the address contains a user or a password"),
         ("s3://u:can/canary@clinic/v.csv", "s3://...: the address contains a user or a key; "),
-        ("https://u:can/canary@h/v.csv", "https://...: is not an address as https://HOST/NAME"),
-        ("https://u:canary?@h/v.csv", "https://...: is not an address as https://HOST/NAME"),
-        ("https://[::1/v.csv?canary", "https://...: is not an address as https://HOST/NAME"),
+        (
+            "https://u:can/canary@h/v.csv",
+            "https://...: the address does not have the form https://HOST/NAME",
+        ),
+        (
+            "https://u:canary?@h/v.csv",
+            "https://...: the address does not have the form https://HOST/NAME",
+        ),
+        (
+            "https://[::1/v.csv?canary",
+            "https://...: the address does not have the form https://HOST/NAME",
+        ),
         (
             "https://h:99999/v.csv?canary",
-            "https://h:99999/v.csv: is not an address as https://HOST",
+            "https://h:99999/v.csv: the address does not have the form https://HOST",
         ),
     ],
 )
@@ -162,7 +171,10 @@ def test_rights_that_end_while_it_is_read(bucket: Server) -> None:
 
 def test_a_damaged_file_is_said_to_be_one(bucket: Server) -> None:
     address = bucket.put("v.parquet", parquet()[:-9])
-    assert refused(address) == "v.parquet: is not a whole parquet file: damaged or cut short"
+    assert (
+        refused(address)
+        == "v.parquet: the parquet file is damaged or truncated; copy the file again"
+    )
     assert (
         refused(bucket.put("empty.csv", b""))
         == "empty.csv: the file is empty; choose a file with rows"
@@ -174,7 +186,7 @@ def test_a_damaged_file_is_said_to_be_one(bucket: Server) -> None:
     ("url", "said"),
     [
         ("http://127.0.0.1:9", "the store cannot be reached"),
-        ("http://store.example", "the variable contains an unencrypted address; use https"),
+        ("http://store.example", "the variable contains an unencrypted address; write https://"),
         ("https://u:canary@store.example", "the variable does not have the form https://HOST:PORT"),
     ],
 )

@@ -99,9 +99,15 @@ def test_text_and_names(url: str) -> None:
         ("403/v.csv", "the server does not allow it"),
         ("401/v.parquet", "the server asks for a user and a password"),
         ("500/v.csv", "the server answers 500"),
-        ("to/v.csv", "http://h.example/v.csv: the address would be sent unencrypted; use https"),
-        ("uri/v.csv", "http://h.example/v.csv: the address would be sent unencrypted; use https"),
-        ("ranges/cut.parquet", "is not a whole parquet file: damaged or cut short"),
+        (
+            "to/v.csv",
+            "http://h.example/v.csv: the address would be sent unencrypted; write https://",
+        ),
+        (
+            "uri/v.csv",
+            "http://h.example/v.csv: the address would be sent unencrypted; write https://",
+        ),
+        ("ranges/cut.parquet", "the parquet file is damaged or truncated"),
         ("whole/visits/", "there is no such file"),
     ],
 )

@@ -308,7 +308,7 @@ def test_what_reading_proved_stays_beside_attacks(released):
         attacked.save()
         found = find_evidence(opened, None)
         assert [one.attack for one in found] == ["acceptance", "guesses"]
-        with pytest.raises(RequestError, match="is there already"):
+        with pytest.raises(RequestError, match="exists"):
             attacked.save()
         attacked.save(force=True)
         assert [*find_evidence(opened, None)] == [*found]

@@ -68,7 +68,7 @@ def test_sparse_matrices_of_every_make_are_read(make, kind):
         (pl.DataFrame({"a": [0, 1, None]}), "row 2, column a: 1 value"),
         (pl.DataFrame({"a": [0, 1]}).lazy(), "collect it"),
         (pa.table({"a": [[1], [0]]}), "column a: 2 values are neither"),
-        (pd.DataFrame(X, columns=["a", "b", "a", "c"]), "two columns of one name"),
+        (pd.DataFrame(X, columns=["a", "b", "a", "c"]), "two columns have the same name"),
         (pd.DataFrame({"a": []}), "the matrix is empty: 0 rows, 1 features"),
     ],
 )

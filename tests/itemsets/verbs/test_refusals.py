@@ -50,14 +50,14 @@ def fitted(tmp_path, capsys):
         (table(), ROLES, ["--m", "0"], "--m: must be 1 or more"),
         (table(), ROLES, ["--m", "2", "--method", "k-anonymity-distcnt"], "take no m"),
         (table(), ROLES, ["--method", "SECRE"], "--method: must be 'portfolio'"),
-        (table(head="a,a,y"), {"a": '"items"', "y": '"label"'}, [], "two columns of one name"),
+        (table(head="a,a,y"), {"a": '"items"', "y": '"label"'}, [], "two columns have the same name"),
         (
             "a,a=b,y\nb=SECRET,SECRET,p\nu,v,q\n",
             {"a": '"items"', "a=b": '"items"', "y": '"label"'},
             [],
             "columns a and a=b give a feature of one name",
         ),
-        (table(rows=[]), ROLES, [], "data.csv: has names of columns and no rows"),
+        (table(rows=[]), ROLES, [], "data.csv: the source has column names and no rows"),
         ("", ROLES, [], "data.csv: the file is empty"),
         (table(rows=[",,p", ",,q"]), ROLES, [], "there is nothing in its columns of items"),
         (

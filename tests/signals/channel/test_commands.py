@@ -167,13 +167,15 @@ def test_a_device_is_given_its_own_keys_and_never_the_secret(ward, tmp_path, mon
     own = ["--enrolment", tmp_path / "device.key"]
     with pytest.raises(VoileError, match=r"days\.csv, row [\d,]+: a subject is not enrolled"):
         command("send", folder / "kit", folder / "days.csv", *line, *own)
-    with pytest.raises(VoileError, match="is there already; replace it with --force"):
+    with pytest.raises(VoileError, match="the output exists already; replace it with --force"):
         command("enrol", *known)
     monkeypatch.setenv("VOILE_SECRET", (folder / "key").read_text())
     assert not command("enrol", *known, "--subject", "p2", "--force")
     for theirs in ("classes.csv", "roles.toml"):
         before = (folder / theirs).read_bytes()
-        with pytest.raises(VoileError, match=r"is read by|is not an enrolment that voile wrote"):
+        with pytest.raises(
+            VoileError, match=r"the command reads|is not an enrolment that voile wrote"
+        ):
             command("enrol", *known[:-1], folder / theirs, "--force")
         assert (folder / theirs).read_bytes() == before
 

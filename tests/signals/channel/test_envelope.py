@@ -341,7 +341,7 @@ def test_an_enrolment_is_read_as_written_and_no_part_of_it_can_be_changed(tmp_pa
             Enrolment.read_file(path)
     path.write_text(text)
     path.chmod(0o640)
-    with pytest.raises(RequestError, match="others may read or write the enrolment file"):
+    with pytest.raises(RequestError, match="other users may read or write the enrolment file"):
         Enrolment.read_file(path)
 
 

@@ -101,7 +101,7 @@ def test_a_login_comes_from_the_environment_or_a_file_of_its_owners(tmp_path, mo
     assert Login.from_environment() == Login.from_file(path) == Login("ward", "sesame")
     assert "sesame" not in repr(Login.from_file(path))
     path.chmod(0o640)
-    with pytest.raises(RequestError, match="others may read"):
+    with pytest.raises(RequestError, match="other users may read"):
         Login.from_file(path)
     path.chmod(0o600)
     path.write_text("ward")

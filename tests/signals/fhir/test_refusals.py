@@ -119,5 +119,5 @@ def test_what_is_encoded_is_not_encoded_again_and_another_map_decodes_nothing(tm
         encode(tmp_path / "sent", tmp_path / "twice", scheme(), FIELDS)
     with pytest.raises(RequestError, match="of another map"):
         decode(tmp_path / "sent", tmp_path / "again", scheme((0,)), COLUMNS)
-    with pytest.raises(RequestError, match="is there already"):
+    with pytest.raises(RequestError, match="exists"):
         encode(tmp_path / "source", tmp_path / "sent", scheme(), FIELDS)

@@ -161,7 +161,7 @@ def test_from_the_command_line(done, register, capsys):
     assert run(["study", "verify", plan, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["ok"]
     assert run(["study", "apply", plan]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert run(["study", "apply", plan, "--force", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["figures"]["subjects"] > 0
     assert run(["study", "fit", plan, "--force", "--json"]) == 0

@@ -56,13 +56,13 @@ def test_the_day_of_ages_may_be_said(clinic, tmp_path):
     write_fhir(clinic, tmp_path / "export")
     made = init(str(tmp_path / "export"), tmp_path / "study.toml", as_of=date(2013, 7, 1))
     assert StudyPlan.read_file(made.plan).export.as_of == date(2013, 7, 1)
-    with pytest.raises(RequestError, match="is there already"):
+    with pytest.raises(RequestError, match="exists"):
         init(str(tmp_path / "export"), tmp_path / "study.toml")
     key = made.plan.with_suffix(".key").read_bytes()
     assert init(str(tmp_path / "export"), tmp_path / "study.toml", force=True).key is None
     assert made.plan.with_suffix(".key").read_bytes() == key
     made.plan.write_text("mine = 1")
-    with pytest.raises(RequestError, match="is there already"):
+    with pytest.raises(RequestError, match="exists"):
         init(str(tmp_path / "export"), tmp_path / "study.toml", force=True)
 
 

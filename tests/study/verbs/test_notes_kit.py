@@ -118,16 +118,16 @@ def test_lists_lie_beside_the_plan_and_a_changed_one_makes_the_kit_again(unmarke
 def test_what_the_study_did_not_make_is_replaced_on_demand_alone(unmarked, planned):
     plan, place = planned(INIT), unmarked / "study.notes.kit"
     shutil.copytree(unmarked / "notes.kit", place)
-    with pytest.raises(RequestError, match="is there already"):
+    with pytest.raises(RequestError, match="exists"):
         made(plan)
     shutil.rmtree(place)
     first = made(plan)
     (unmarked / "study.notes.kit.json").unlink()  # as after a kill before it was remembered
-    with pytest.raises(RequestError, match="is there already"):
+    with pytest.raises(RequestError, match="exists"):
         made(plan)
     assert made(plan, force=True).id == first.id
     (place / "review.json").write_text("{}")
-    with pytest.raises(RequestError, match="is not an unreviewed work folder"):
+    with pytest.raises(RequestError, match="which voile did not write"):
         made(planned(INIT.replace("[5.0]", "[9.0]")))
     assert (place / "review.json").exists()
 

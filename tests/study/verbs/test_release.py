@@ -158,7 +158,7 @@ def test_a_part_that_fails_leaves_no_part(folder, change):
 
 def test_the_same_plan_replaces_its_release_with_force_alone(cohort, release):
     study = Study.open(cohort / "study.toml")
-    with pytest.raises(RequestError, match="is there already"):
+    with pytest.raises(RequestError, match="exists"):
         study.apply()
     assert study.apply(force=True).public["figures"] == release.public["figures"]
 

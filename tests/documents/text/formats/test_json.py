@@ -141,7 +141,7 @@ def test_positions_that_count_something_else_are_refused(tmp_path):
         ('{"text": "a"}\n{"words": "Qwertzuiop"}', "row 2 has no text in the field text"),
         ('{"text": "Qwertzuiop \\ud83d"}', "row 1 holds half of a character"),
         ('[{"text": "Qwertzuiop \\ud83d"}]', "document 1: character 11 is an unpaired surrogate"),
-        ('{"text": "Qwertzuiop", "text": 1}', "two columns of one name"),
+        ('{"text": "Qwertzuiop", "text": 1}', "two columns have the same name"),
         ("[" * 100_000, "is JSON beyond reading"),
         ('{"text": "a", "n": ' + "9" * 5000 + "}", "with too many levels or too long a number"),
         ('{"text": "a", "subject": ["Qwertzuiop"]}', "the subject of row 1 is not text"),

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 def test_a_policy_of_another_kit_is_refused(kit, patients, key_file, tmp_path):
     other = fitted(patients, seed=4, hold_out=0.2)
-    with pytest.raises(RequestError, match="choose again from this kit"):
+    with pytest.raises(RequestError, match="choose a policy from this kit"):
         run(kit, patients, tmp_path / "out.csv", chosen=middle(other), key_file=key_file)
     assert not list(tmp_path.iterdir())
 

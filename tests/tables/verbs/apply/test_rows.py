@@ -160,7 +160,7 @@ def test_unknown_formats_and_existing_releases_are_refused(kit, patients, key_fi
         run(kit, patients, tmp_path / name, key_file=key_file)
     assert not list(tmp_path.iterdir())
     run(kit, patients, tmp_path / "out.csv", key_file=key_file)
-    with pytest.raises(RequestError, match="there already"):
+    with pytest.raises(RequestError, match="exists already"):
         run(kit, patients, tmp_path / "out.csv", key_file=key_file)
     run(kit, patients, tmp_path / "out.csv", key_file=key_file, force=True)
 
