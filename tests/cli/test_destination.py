@@ -106,7 +106,10 @@ def test_what_is_replaced_holds_no_input(home: Path) -> None:
 
 @pytest.mark.parametrize("out", ["no/such/new.html", "..", "/"])
 def test_an_output_has_a_name_and_a_folder(home: Path, out: str) -> None:
-    with pytest.raises(RequestError, match=r"no folder|the path does not end in a file name"):
+    with pytest.raises(
+        RequestError,
+        match=r"the folder no/such does not exist|the path does not end in a file name",
+    ):
         check(out, source=Path("a.csv"))
 
 
@@ -141,7 +144,12 @@ def test_an_output_that_was_not_asked_for_is_not_looked_at(home: Path) -> None:
             "the command reads this file as its input; write to another path",
         ),
         ("d.duckdb", "visits", "the command reads this file as its input; write to another path"),
-        ("d.duckdb", None, "reads a table of it that is not named; write d.duckdb::TABLE"),
+        (
+            "d.duckdb",
+            None,
+            "this command reads a table of the output's database; "
+            "name the output's table: d.duckdb::TABLE",
+        ),
         ("d.duckdb::other", None, None),
         ("a.csv", "visits", None),
     ],

@@ -133,7 +133,8 @@ SHARES = {
 @given(people=st.integers(41, 50_000), few=st.integers(1, 30))
 def test_a_share_of_few_is_judged_before_it_is_rounded(kind, name, people, few):
     """10 of 997 were 1.1% of 1,000 once rounded: 11 and no longer few."""
-    stating = import_module(f"voile.{kind}.verbs.report_data").STATING
+    place = "model.quantities" if kind == "documents" else "verbs.report_data"
+    stating = import_module(f"voile.{kind}.{place}").STATING
     for number in (few, people - few):
         told = for_audience({name: number / people, "people": people}, "public", stating)
         written = share_of(told[name], told["people"], "public")

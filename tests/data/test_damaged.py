@@ -104,5 +104,5 @@ def test_a_column_of_sas_whose_name_is_gone_is_damage(tmp_path: Path) -> None:
     raw = path.read_bytes()
     at = raw.rindex(b"note", 0, raw.index(b"HEADER RECORD*******OBS"))
     path.write_bytes(raw[:at] + bytes(72) + raw[at + 72 :])
-    with pytest.raises(SourceError, match="damaged or cut short near row 1"):
+    with pytest.raises(SourceError, match=r"the \.xpt file is damaged or truncated near row 1"):
         open_source(path)

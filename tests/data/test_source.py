@@ -73,7 +73,9 @@ def _check_ends(kind: pa.DataType, number: pa.DataType, first: int, last: int) -
     assert read(first, None, last).column("day").null_count == 1
     assert read(None).num_rows == 1
     for tick in (first - 1, last + 1):
-        with pytest.raises(SourceError, match="column day: holds a date outside the years"):
+        with pytest.raises(
+            SourceError, match="column day: the column contains a date outside the years"
+        ):
             read(0, tick)
 
 

@@ -207,7 +207,7 @@ def test_what_cannot_be_counted_is_refused() -> None:
         pa.table({"age": [1.5, float("nan")], "n": [1, 2], "l": [[1], [2]], "count": [1, 2]})
     )
     for columns, more, message in (
-        (["age"], {}, "column age: is a float.*use an integer, a decimal or bins"),
+        (["age"], {}, "column age: the column is a float.*use an integer, a decimal or bins"),
         (["n"], {"subject": "age"}, "column age: is a float"),
         (["l"], {}, "column l: is list"),
         (["count"], {}, "two columns have the same name"),
@@ -230,7 +230,7 @@ def test_floats_are_counted_to_the_last_digit_where_that_is_asked(tmp_path: Path
         for row in counted.to_pylist():
             found[row["x"]] += row["count"]
         assert found == {0.1: 2, 1e300: 1, None: 2, 0.0: 2, 1 / 3: 1}
-        with pytest.raises(RequestError, match="column y: is a float"):
+        with pytest.raises(RequestError, match="column y: the column is a float"):
             count_combinations(source, ["x", "y"], floats=["x"])
 
 
@@ -264,7 +264,9 @@ def test_how_many_is_said_in_millions_from_two_on(rows: int, said: str) -> None:
 def test_a_day_that_no_release_can_show_is_refused(tmp_path: Path) -> None:
     with duckdb.connect(tmp_path / "t.duckdb") as connection:
         connection.execute("CREATE TABLE t AS SELECT DATE 'infinity' AS born, 1 AS n")
-    with pytest.raises(SourceError, match="column born: holds a date outside the years"):
+    with pytest.raises(
+        SourceError, match="column born: the column contains a date outside the years"
+    ):
         count_combinations(open_source(tmp_path / "t.duckdb"), ["born"])
 
 
@@ -277,7 +279,7 @@ def test_nothing_is_left_and_the_folder_is_used(tmp_path: Path) -> None:
 def test_a_damaged_source_says_so_in_its_own_words(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n1,2,3\n")
-    with pytest.raises(SourceError, match=r"^t\.csv: row 3 has 3 fields, and the header has 2$"):
+    with pytest.raises(SourceError, match=r"^t\.csv: row 3 has 3 fields, but the header has 2$"):
         count_combinations(open_source(path), ["a"])
 
 

@@ -198,7 +198,9 @@ def test_columns_are_described_as_they_are_made_or_by_their_roles() -> None:
 
 def test_lists_are_refused_where_a_file_has_no_type_for_them(tmp_path: Path) -> None:
     applying = run(lists=["word"])
-    with pytest.raises(RequestError, match="column word holds lists"):
+    with pytest.raises(
+        RequestError, match=r"column word contains lists, which \.csv cannot contain"
+    ):
         write(applying, tmp_path / "out.csv", IN_ORDER, force=False, progress=silent)
     assert not any(tmp_path.iterdir())
     here = write(applying, None, IN_ORDER, force=False, progress=silent)

@@ -64,19 +64,19 @@ def test_the_policy_that_was_asked_for_is_picked(asked, number):
 
 @pytest.mark.parametrize("number", [-1, 3])
 def test_a_number_that_there_is_not_is_refused(number):
-    with pytest.raises(RequestError, match=f"no policy {number}; they are numbered 0 to 2"):
+    with pytest.raises(RequestError, match=f"no policy {number}; give a number from 0 to 2"):
         Choice(policy=number).among(Cuts.frontier, RISKS)
 
 
 def test_a_named_policy_is_beaten_where_the_kit_names_any():
     choice = Choice(beats="safe-harbor")
     assert choice.among(Cuts.frontier, RISKS, {"safe-harbor": 1}.__getitem__) == 1
-    with pytest.raises(RequestError, match="no policy is called safe-harbor"):
+    with pytest.raises(RequestError, match="there is no policy named safe-harbor"):
         choice.among(Cuts.frontier, RISKS)
 
 
 def test_no_policy_within_the_limit_is_told_with_the_least_there_is():
-    with pytest.raises(InfeasibleError, match=r"max risk of at most 0\.01; the least is 0\.05"):
+    with pytest.raises(InfeasibleError, match=r"no policy has a max risk of at most 0\.01"):
         Choice(max_risk=0.01).among(Cuts.frontier, RISKS)
 
 

@@ -130,14 +130,14 @@ def _check_apart(part: Path, read: CommandInput, *, replaced: bool) -> None:
     """Refuse an output that is an input, is inside one, or would replace a folder with one."""
     place = read.place
     if _is_same(place, part):
-        what = "is read by this command"
+        what = "the command reads this file as its input"
     elif replaced and _is_within(place, part):
-        what = f"contains {place}, which this command reads"
+        what = f"the output contains {place}, which this command reads"
     elif _is_within(part, place):
-        what = f"is in {place}, which this command reads"
+        what = f"the output is in {place}, which this command reads"
     else:
         return
-    raise RequestError(what, where=str(part), instead="use another name")
+    raise RequestError(what, where=str(part), instead="write to another path")
 
 
 def _is_within(inner: Path, outer: Path) -> bool:

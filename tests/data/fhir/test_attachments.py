@@ -39,9 +39,9 @@ def test_contents_are_texts_or_errors_in_their_order():
     found = list(read_contents({"content": [*contents, 7]}))
     assert found[1] == "Ann"
     assert [one.what for one in found if isinstance(one, SourceError)] == [
-        "attachments are not read: application/pdf",
+        "voile does not read attachments of this type: application/pdf",
         "voile does not read attachments that are stored outside the resource",
-        "attachments are not read: an unknown kind",
+        "voile does not read attachments of this type: an unknown kind",
     ]
     assert list(read_contents({"content": "Ann"})) == []
 

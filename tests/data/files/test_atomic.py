@@ -90,7 +90,7 @@ def test_an_existing_part_needs_force(tmp_path: Path) -> None:
         publish(tmp_path, "new", force=False)
     assert names(tmp_path) == sorted(PARTS[1:])
     with (
-        pytest.raises(RequestError, match="the output exists and contains"),
+        pytest.raises(RequestError, match="the output exists already"),
         Staging(tmp_path / PARTS[0], ANY),
     ):
         pytest.fail("work was begun")
@@ -98,7 +98,7 @@ def test_an_existing_part_needs_force(tmp_path: Path) -> None:
 
 def test_what_came_while_the_output_was_written_stays(tmp_path: Path) -> None:
     with (  # noqa: PT012
-        pytest.raises(RequestError, match="the output exists and contains"),
+        pytest.raises(RequestError, match="the output exists already"),
         Staging(tmp_path / "r", ANY) as staging,
     ):
         staging.part(tmp_path / "r").write_text("mine")

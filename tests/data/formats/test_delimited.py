@@ -104,10 +104,10 @@ def test_a_text_cut_between_two_chunks_is_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"a,b\n1,2\n1,2,3\n", "row 3 has 3 fields, and the header has 2"),
-        (b"a,b\n1,2\n\n1\n", "row 3 has 1 fields, and the header has 2"),
+        (b"a,b\n1,2\n1,2,3\n", "row 3 has 3 fields, but the header has 2"),
+        (b"a,b\n1,2\n\n1\n", "row 3 has 1 fields, but the header has 2"),
         (b'a,b\n1,2\n1,"open\n5,6\n', "row 3 opens a quote and never closes it"),
-        (b'a,b\n1,2\n1,"open', "a quote is opened after row 2 and never closed"),
+        (b'a,b\n1,2\n1,"open', "opens a quote after row 2 and never closes it"),
         (b'a\n1\n"open\n5\n', "row 3 opens a quote and never closes it"),
         ("a,b\né,1\n".encode() + b"x\xff,2\n", "byte 10 is not valid utf-8 text"),
         (b"a,b\n1,\x00\n", r"byte 6 is NUL \(a zero byte\), which text does not hold; remove it"),
@@ -117,7 +117,7 @@ def test_a_text_cut_between_two_chunks_is_whole(tmp_path: Path) -> None:
         (b"a,A\n1,2\n", "two columns have the same name: columns 1 and 2 of row 1"),
         (b" \n", "the file is empty and has no column names"),
         (b"\xef\xbb\xbf", "the file is empty and has no column names"),
-        (b'"a,b\n1,2\n', "a quote is opened after row 1 and never closed"),
+        (b'"a,b\n1,2\n', "the file opens a quote after row 1 and never closes it"),
     ],
 )  # fmt: skip
 def test_damage_is_one_sentence_with_its_place(tmp_path: Path, data: bytes, message: str) -> None:
@@ -131,9 +131,9 @@ def test_a_cut_gzip_file_says_how_far_it_goes(tmp_path: Path) -> None:
     rows = b"".join(b"%d,%d\n" % (i, i * i % 977) for i in range(50_000))
     data = gzip.compress(b"a,b\n" + rows)
     path = save(tmp_path, data[: len(data) // 2], "a.csv.gz")
-    with pytest.raises(SourceError, match=r"cut short after [1-9]\d+ bytes of text"):
+    with pytest.raises(SourceError, match=r"truncated after [1-9]\d+ bytes of text"):
         open_source(path)
-    with pytest.raises(SourceError, match="damaged or cut short after 0 bytes"):
+    with pytest.raises(SourceError, match="damaged or truncated after 0 bytes"):
         open_source(save(tmp_path, b"a,b\n1,2\n", "b.csv.gz"))
 
 
@@ -146,7 +146,10 @@ def test_a_ragged_row_after_many_blocks_is_numbered(tmp_path: Path) -> None:
 
 def test_a_quote_never_closed_in_a_long_file_is_said(tmp_path: Path) -> None:
     data = b'a,b\n1,"open\n' + b"1,2\n" * 2_200_000
-    with pytest.raises(SourceError, match="a quote is opened after row 1 and never closed"):
+    with pytest.raises(
+        SourceError,
+        match="the file opens a quote after row 1 and never closes it",
+    ):
         rows_of(open_source(save(tmp_path, data)))
 
 

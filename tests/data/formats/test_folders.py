@@ -102,7 +102,7 @@ def test_what_was_put_there_since_is_another_hash_or_refused(tmp_path):
     assert file_sha256(out) == before
     (out / "a.ann").write_text("Qwertz")
     with pytest.raises(
-        SourceError, match=r"^a\.ann: the file contains a line that is not a brat annotation$"
+        SourceError, match=r"^a\.ann: the file contains a line that is not a brat annotation; "
     ):
         FolderSource(out).read()
     (out / "a.txt").write_bytes(b"\xff")

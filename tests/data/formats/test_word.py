@@ -297,7 +297,7 @@ DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "Qwertzuiop">]><a>&b;</
         ),
         (
             lambda raw: packed(raw, **{"word/media/a": bytes(300 << 20)}),
-            "compressed parts are larger than 256 MiB",
+            "the document's compressed parts are larger than 256 MiB in total",
         ),
         (
             lambda raw: packed(raw, **{"word/document.xml": deep()}),

@@ -50,7 +50,12 @@ def fitted(tmp_path, capsys):
         (table(), ROLES, ["--m", "0"], "--m: must be 1 or more"),
         (table(), ROLES, ["--m", "2", "--method", "k-anonymity-distcnt"], "take no m"),
         (table(), ROLES, ["--method", "SECRE"], "--method: must be 'portfolio'"),
-        (table(head="a,a,y"), {"a": '"items"', "y": '"label"'}, [], "two columns have the same name"),
+        (
+            table(head="a,a,y"),
+            {"a": '"items"', "y": '"label"'},
+            [],
+            "two columns have the same name",
+        ),
         (
             "a,a=b,y\nb=SECRET,SECRET,p\nu,v,q\n",
             {"a": '"items"', "a=b": '"items"', "y": '"label"'},

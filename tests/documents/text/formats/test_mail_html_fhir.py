@@ -184,8 +184,8 @@ def test_notes_of_fhir_are_read_from_bundles_lines_and_lists(tmp_path):
 @pytest.mark.parametrize(
     ("resource", "why"),
     [
-        (note(kind="application/pdf"), "attachments are not read: application/pdf"),
-        (note(kind=CANARY), "attachments are not read: an unknown kind"),
+        (note(kind="application/pdf"), "voile does not read attachments of this type: application"),
+        (note(kind=CANARY), "voile does not read attachments of this type: an unknown kind"),
         (note(data="!!! no base64"), "an attachment is not complete Base64 text"),
         (note(data="/w=="), "an attachment is not complete Base64 text"),
         (note(kind=f"text/plain; charset={CANARY}"), "an attachment is not complete Base64 text"),
@@ -194,7 +194,7 @@ def test_notes_of_fhir_are_read_from_bundles_lines_and_lists(tmp_path):
             "voile does not read attachments that are stored outside the resource",
         ),
         ({**note(), "content": CANARY}, "DocumentReference resources without content"),
-        ({**note(), "content": [CANARY]}, "attachments are not read: an unknown kind"),
+        ({**note(), "content": [CANARY]}, "voile does not read attachments of this type: "),
     ],
 )
 def test_what_is_no_note_of_fhir_is_said_by_its_kind(tmp_path, resource, why):

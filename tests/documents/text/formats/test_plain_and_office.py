@@ -43,7 +43,9 @@ def test_another_encoding_has_to_be_said(tmp_path):
 def test_a_compressed_file_that_was_cut_short_is_refused(tmp_path):
     path = tmp_path / "a.txt.gz"
     path.write_bytes(gzip.compress(b"Qwertzuiop" * 9)[:-9])
-    with pytest.raises(SourceError, match="damaged or cut short") as refused:
+    with pytest.raises(
+        SourceError, match="the compressed file is damaged or truncated after 90 bytes of text"
+    ) as refused:
         Corpus.read(path)
     assert "Qwert" not in str(refused.value)
 
@@ -144,7 +146,9 @@ def test_damaged_office_files_are_refused_in_one_sentence(tmp_path, make, end, k
     damaged = tmp_path / f"a{end}"
     damaged.write_bytes(path.read_bytes()[:keep])
     level = logging.getLogger("pypdf").level
-    with pytest.raises(SourceError, match=f"is not a whole {end[1:]} file: damaged or cut short"):
+    with pytest.raises(
+        SourceError, match=f"(the {end}|is not a whole {end[1:]}) file.*(damaged|truncated)"
+    ):
         Corpus.read(damaged)
     assert not caplog.records
     assert logging.getLogger("pypdf").level == level
