@@ -51,9 +51,7 @@ class LedgerAudience(BriefRepr):
         return tuple(sorted({name for pair in self.apart for name in pair}))
 
     def name_of(self, recipient: str | None) -> str | None:
-        """Return the listed name of a recipient, who may be given with a time period after a
-        comma.
-        """
+        """Return the listed name of a recipient, who may have a time period after a comma."""
         told = "" if recipient is None else recipient
         fits = [one for one in self.names if told == one or told.startswith(f"{one},")]
         return max(fits, key=len, default=None)
