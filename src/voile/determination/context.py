@@ -210,7 +210,7 @@ def _other_dpia(dpia: ImpactAssessment | None, folder: Path) -> list[str]:
 
 
 def _too_high(context: Context) -> Iterator[str]:
-    """Compare the re-identification limit with the one that the sensitivity score suggests."""
+    """Yield a warning if the re-identification limit is above the suggested threshold."""
     score, limit = context.sensitivity, context.thresholds["re-identification"].limit
     if score is not None and limit is not None and limit > score.threshold:
         yield (

@@ -102,7 +102,7 @@ class DeterminationFolder:
         return [folder / name for name in names if name.endswith(".json")]
 
     def strangers(self) -> list[str]:
-        """Return the names of files in `statements` that are no statement and no signature."""
+        """Return the names of files in `statements` other than statements and signatures."""
         folder, known = self.path / STATEMENTS, self.statements()
         names = {one.name for path in known for one in (path, signature_of(path))}
         found = {path.name for path in folder.iterdir()} if folder.is_dir() else set()

@@ -60,7 +60,7 @@ class PeopleAtRisk:
 class TableColumns:
     """The columns of a released table other than its labels, by their use to an adversary.
 
-    sensitive : the columns whose diversity within groups is measured.
+    sensitive : the columns for which diversity within groups is measured.
     known : columns that an adversary may know about a person, in addition to the labels.
     others : pseudonyms and kept values, which may join the rows of a person.
     """

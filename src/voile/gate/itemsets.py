@@ -131,7 +131,7 @@ def _count_records(
 def _bound_unique(records: RecordClasses) -> GateFinding:
     """Return an upper bound on the share of people with unique records.
 
-    It hides counts of 1 to 10.
+    The bound hides counts of 1 to 10.
     """
     unique, few = records.count_people(2), SMALL_GROUP - 1
     least = few + 1 if 0 < unique <= few else unique

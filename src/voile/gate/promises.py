@@ -119,7 +119,7 @@ class TableLimits:
                 f"{figures['k']:.0f}",
                 instead=instead,
             )
-        if math.isfinite(figures["k"]):  # else nothing is released
+        if math.isfinite(figures["k"]):  # otherwise nothing is released
             for promise in promises_of(self.constraints, self.columns):
                 promise.check(figures, instead=instead)
 

@@ -188,7 +188,7 @@ def _turn(
     number: int,
     fitted: Callable[[int, int], None],
 ) -> _LoopTurn:
-    """Try every learner and the attacker, and take the one that lowers T most."""
+    """Try every learner and the attacker, and choose the one that lowers T most."""
     looks = fits.margins(examples, removed, fitted)
     found: dict[tuple[str, Decision], DecidedTokens] = {}
     attempts: dict[tuple[str, Decision], LearnerAttempt] = {}
