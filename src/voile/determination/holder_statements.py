@@ -107,8 +107,7 @@ class SensitivityScore(StrictModel):
     """Three stated factors that determine a suggested threshold.
 
     points = motives + invasion + (2 - controls), where low is 0, medium is 1 and high is 2. The
-    score
-    is therefore 0 to 6.
+    score is therefore 0 to 6.
 
     Parameters
     ----------

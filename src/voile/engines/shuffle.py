@@ -30,16 +30,13 @@ def shuffle_rows(
     """Yield every row exactly once, in an order drawn uniformly from all permutations.
 
     Each row is assigned to one of 64 buckets, independently and uniformly. Each bucket is shuffled
-    in
-    the same way, and the buckets are concatenated.
+    in the same way, and the buckets are concatenated.
 
     The order is uniform. Suppose that each row has a key in [0, 1), a real number with independent
     uniform digits in base 64. The keys are exchangeable and almost surely distinct, so the rows
-    sorted
-    by key are a uniform permutation. The bucket is the first digit. The order within a bucket
-    depends
-    only on the other digits. A permutation drawn in memory has the distribution that these digits
-    would give.
+    sorted by key are a uniform permutation. The bucket is the first digit. The order within a
+    bucket depends only on the other digits. A permutation drawn in memory has the distribution that
+    these digits would give.
 
     Parameters
     ----------

@@ -153,11 +153,9 @@ def count_query_error(
     """Return the median relative error of 1,000 random COUNT queries on the release.
 
     A query counts the people within a range of values in 1 to 3 columns. A range covers 5% to 30%
-    of
-    a domain and contains the value of a random person. The estimate distributes people evenly over
-    the values of a label, or in proportion to `likely`. An error is relative to the true count, or
-    to
-    0.1% of the people if that is more.
+    of a domain and contains the value of a random person. The estimate distributes people evenly
+    over the values of a label, or in proportion to `likely`. An error is relative to the true
+    count, or to 0.1% of the people if that is more.
 
     Parameters
     ----------

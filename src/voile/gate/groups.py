@@ -1,8 +1,8 @@
 """Groups of released rows with the same labels, and the number of people in each group.
 
 A *group* is a distinct tuple of released labels, as written. A person counts once in each group
-that contains a row of hers. If no people are given, each row counts as a person. A person's risk
-is the largest risk of her rows.
+that contains a row of hers. If no people are given, each row counts as a person. A person's risk is
+the largest risk of her rows.
 """
 
 from __future__ import annotations
@@ -77,8 +77,7 @@ class ReleasedGroups:
     """The groups of one release, in a DuckDB database of their own; see `open_groups`.
 
     The table `rows` contains the released rows with the number `g` of their group. `g` is null for
-    a
-    row that belongs to no group.
+    a row that belongs to no group.
     """
 
     def __init__(
@@ -217,8 +216,7 @@ class ReleasedGroups:
         """Return the people of each group with a single group, and the other pairs as two arrays.
 
         The two arrays contain the group and the person of each pair of a person with several
-        groups. These
-        people have numbers from 0.
+        groups. These people have numbers from 0.
         """
         if not self._has_people:
             return self.people, *(np.zeros(0, np.int64),) * 2
@@ -290,8 +288,7 @@ def _write_spread(table: str, keys: str, shares: str) -> str:
     """Write a SELECT that counts people by keys, with each person divided evenly among her rows.
 
     `shares` selects the number m of rows of each person in `table`. The query counts whole people
-    by m
-    first, so the order of the rows does not change the result in any digit.
+    by m first, so the order of the rows does not change the result in any digit.
     """
     return (
         f"SELECT {keys}, sum(n / m ORDER BY m)::DOUBLE AS n FROM (SELECT {keys}, m, count(*) AS n "

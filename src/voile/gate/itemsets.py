@@ -312,8 +312,7 @@ def _parts(connection: duckdb.DuckDBPyConnection, m: int, signed: int) -> float 
     """Return the smallest number of people who share at most m items of some row.
 
     If `signed` > 0, the adversary also knows which of `signed` features a row lacks. A missing item
-    x
-    has the code -1 - x.
+    x has the code -1 - x.
     """
     lacks = f"""
         UNION ALL SELECT id, -1 - x FROM patterns, range({signed}) AS every(x)

@@ -128,8 +128,7 @@ def count_people(
 
     Cost: O(rows log rows) in DuckDB, which spills to disk. For few facts, O(targets x
     facts^max(known) x people / 64) in the worst case. Memory: at most 250 MB for DuckDB, and 16
-    bytes
-    for each fact that a person shares with a target.
+    bytes for each fact that a person shares with a target.
     """
     if not parts:
         return ()
@@ -158,8 +157,7 @@ def count_by_rows(
     """Count the people who are unique by one of their rows, if no column joins a person's rows.
 
     The adversary knows the labels and the stays of one row exactly, in the worst case for the
-    person.
-    Candidates are the people with an equal row. Equal rows of the same person count once.
+    person. Candidates are the people with an equal row. Equal rows of the same person count once.
 
     Parameters
     ----------

@@ -168,8 +168,7 @@ def _join_rows(columns: Mapping[str, str], connection: DuckDBPyConnection) -> tu
     """Create the table `linked` of each row's record, person and group; return joining columns.
 
     Each row starts as a record of its own. The table `several` contains the people with several
-    rows.
-    The table `linked` contains only their rows.
+    rows. The table `linked` contains only their rows.
     """
     values = [*columns.values()]
     names = "".join(f", {value}" for value in values)

@@ -2,9 +2,9 @@
 
 45 CFR 164.514(b)(2)(i) lists the categories. The gate searches the text of every cell for the forms
 of dates finer than a year, network addresses and telephone numbers. It recognises the other
-categories by the names of columns: ages, ZIP codes, places, persons' names and numbers. It does
-not find names and places within text, and does not read lists and pictures. The value search
-compares text with the source.
+categories by the names of columns: ages, ZIP codes, places, persons' names and numbers. It does not
+find names and places within text, and does not read lists and pictures. The value search compares
+text with the source.
 """
 
 from __future__ import annotations

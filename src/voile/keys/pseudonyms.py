@@ -87,10 +87,8 @@ def choose(secret: Secret, subject: Subject, value: str, candidates: Sequence[st
     """Choose a surrogate for one of a subject's values, which differs from the value itself.
 
     A value of a subject always has the same surrogate, as long as the candidates and their order
-    stay
-    the same. Other subjects have other surrogates. Letter case and Unicode form are ignored when
-    values
-    are recognised and compared with surrogates.
+    stay the same. Other subjects have other surrogates. Letter case and Unicode form are ignored
+    when values are recognised and compared with surrogates.
 
     Guarantee: over secrets, the choice is uniform over the candidates that differ from the value.
 
@@ -219,10 +217,8 @@ def shift_dates(
     A day is 24 hours. Timestamps keep their time of day, except for a change of clocks if they have
     a time zone. A date outside the years 2 to 9998, before or after the move, is rejected. A date
     outside the range of its type is also rejected. For instance, 9999-12-31 often means "never",
-    and
-    its moved value would reveal the offset. Any other date that everyone knows would reveal the
-    offset
-    too, such as 1900-01-01 for "unknown". Replace such dates by null first.
+    and its moved value would reveal the offset. Any other date that everyone knows would reveal the
+    offset too, such as 1900-01-01 for "unknown". Replace such dates by null first.
 
     Parameters
     ----------

@@ -90,18 +90,14 @@ class ProtectiveRandom:
     """A source of the randomness that protects people: noise, flips, dither, keys, order of rows.
 
     ``ProtectiveRandom()`` uses the system's entropy, so nobody can repeat its draws. It takes no
-    seed,
-    and it is not a NumPy Generator. A function that needs protective randomness requires this type,
-    and
-    a type checker rejects the other kind.
+    seed, and it is not a NumPy Generator. A function that needs protective randomness requires this
+    type, and a type checker rejects the other kind.
 
     Guarantee: `bytes` is as strong as the system's source, or as SHAKE-256 under the key.
-    `generator`
-    is for bulk draws (permutations, integers). Each generator is seeded with 256 bits, but PCG64
-    itself
-    is not cryptographic. Whoever sees a long run of one generator's raw output could predict the
-    rest
-    of that run, but not the output of other generators. Take keys from `bytes`.
+    `generator` is for bulk draws (permutations, integers). Each generator is seeded with 256 bits,
+    but PCG64 itself is not cryptographic. Whoever sees a long run of one generator's raw output
+    could predict the rest of that run, but not the output of other generators. Take keys from
+    `bytes`.
 
     >>> rows = ProtectiveRandom().generator().permutation(5)
     >>> sorted(rows.tolist())
@@ -121,8 +117,7 @@ class ProtectiveRandom:
         """Return a source keyed by a secret, so that only the secret's holder can repeat the draws.
 
         Include the release in `purpose`. One secret with one purpose gives the same noise twice,
-        and an
-        adversary can cancel noise that is the same in two releases.
+        and an adversary can cancel noise that is the same in two releases.
         """
         return cls._from_key(secret.derive("protective", purpose))
 

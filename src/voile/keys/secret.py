@@ -11,8 +11,8 @@ The uses, with their parts in brackets, and their keys:
 - `known` (pseudonym) : one subject's MACs of a message, with the known columns of its encoding
 - `ledger` (id) : the keyed hashes of one ledger, for values, columns and sources
 
-A derived key reveals nothing about the secret, or about the key of another use or of other parts.
-A device therefore receives its own `channel` key, never the secret.
+A derived key reveals nothing about the secret, or about the key of another use or of other parts. A
+device therefore receives its own `channel` key, never the secret.
 """
 
 from __future__ import annotations

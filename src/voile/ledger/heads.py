@@ -31,8 +31,7 @@ class KeptHeads:
         """Finish or undo the write of a killed run, before any check.
 
         Both versions of the file refer to lines that the ledger contains, because nothing is
-        published
-        before the newer version is in place. Either version may therefore be restored.
+        published before the newer version is in place. Either version may therefore be restored.
         """
         if settle(self.path, HEADS, patience=PATIENCE):
             warn(

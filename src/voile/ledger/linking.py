@@ -38,10 +38,8 @@ def linked_matches(
     The adversary has both releases and knows how many people are in each group. For a row of the
     first release, the candidates are rows of the second with the same shared values. Some person of
     the row's own group must be able to be in the candidate's group. All candidates are equally
-    likely.
-    The adversary guesses the most promising second group, or does not link if that promises more.
-    The
-    guess is scored against the true links.
+    likely. The adversary guesses the most promising second group, or does not link if that promises
+    more. The guess is scored against the true links.
 
     Parameters
     ----------

@@ -147,8 +147,8 @@ def turns_at(
     """Return a sample's design: the numbers of tokens after which a reading is accepted.
 
     After `turns[i]` tokens with i identifiers found, one identifier too many is refuted at the
-    level
-    `level` * `FALLING`^i. Returns None if even reading all tokens without a find refutes nothing.
+    level `level` * `FALLING`^i. Returns None if even reading all tokens without a find refutes
+    nothing.
     """
     turns: list[int] = []
     for found in range(looks):

@@ -23,10 +23,8 @@ class DocumentSequence(Sequence[Document]):
         """Read one document for each row and text column of a source, in that order.
 
         The ids are "row 17", or "row 17, column note" if there are several text columns. A document
-        has the
-        subject of its row. A null text becomes an empty document. A null instead of spans marks a
-        document
-        without annotations. Memory: all documents.
+        has the subject of its row. A null text becomes an empty document. A null instead of spans
+        marks a document without annotations. Memory: all documents.
 
         Raises
         ------

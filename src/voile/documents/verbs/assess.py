@@ -54,10 +54,9 @@ class DocumentAssessment:
         """Align texts with their originals, and count identifiers left and tokens removed.
 
         If the original has annotations, the result counts the identifiers left by type, and the
-        removed
-        harmless tokens. If tables are given, it counts the original's values that are left.
-        Otherwise it
-        contains only lengths and marks. No random numbers are drawn, so `seed` has no effect.
+        removed harmless tokens. If tables are given, it counts the original's values that are left.
+        Otherwise it contains only lengths and marks. No random numbers are drawn, so `seed` has no
+        effect.
 
         Raises
         ------

@@ -1,8 +1,8 @@
 """Split cells into tokens: maximal runs of letters or of digits, without separators.
 
 `canonical` contains the bytes of all tokens in order, so a token ends where the next token begins.
-A sequence of tokens is a slice of it, called a *key*: "555-506 2217" and "5555062217" have the
-same key.
+A sequence of tokens is a slice of it, called a *key*: "555-506 2217" and "5555062217" have the same
+key.
 """
 
 from __future__ import annotations
