@@ -61,8 +61,9 @@ def count_combinations(
     Returns
     -------
     pa.Table : `columns` in the source's types, and `count`, float64. It has one row per occurring
-    combination, sorted by value with nulls last. The bytes do not depend on the number of threads.
-    Sums are of integers, or of n / m in order of m, for n subjects with m combinations.
+        combination, sorted by value with nulls last. The bytes do not depend on the number of
+        threads. Sums are of integers, or of n / m in order of m, for n subjects with m
+        combinations.
 
     Raises
     ------

@@ -65,7 +65,7 @@ def measure_itemsets(
     Returns
     -------
     tuple of GateFinding : ``anonymity`` is the smallest number of people who share everything that
-    this adversary may know.
+        this adversary may know.
 
     Raises
     ------

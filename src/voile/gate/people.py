@@ -118,10 +118,8 @@ def count_people(
     Returns
     -------
     tuple of GateFinding : the findings of `count_candidates`, empty if the release has no people.
-    For
-    each number in `known`, the adversary knows the most revealing set of facts about each person.
-    The
-    last findings are about all facts of all people.
+        For each number in `known`, the adversary knows the most revealing set of facts about each
+        person. The last findings are about all facts of all people.
 
     Guarantee: exact for the facts above, unless two of them have the same MD5 hash (chance <
     1e-24).

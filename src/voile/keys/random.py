@@ -40,8 +40,8 @@ def streams(seed: RandomState, *names: str) -> tuple[np.random.Generator, ...]:
     Returns
     -------
     tuple of np.random.Generator : one PCG64 generator per name, in the order of the names. The raw
-    bits
-    are the same on every machine. NumPy versions may differ in how a distribution uses them.
+        bits are the same on every machine. NumPy versions may differ in how a distribution uses
+        them.
 
     Raises
     ------

@@ -123,7 +123,7 @@ class ProjectHistory:
         Returns
         -------
         tuple or None : the step, the command and the process of a verb that still runs, if there is
-        one.
+            one.
         """
         try:
             noted = json.loads(self._read_file(PENDING) or "null")

@@ -130,8 +130,7 @@ def search_values(
     Returns
     -------
     tuple of ValueFinding : two findings, on values in their own people's text, and on rare values
-    in
-    other people's text.
+        in other people's text.
 
     Raises
     ------
