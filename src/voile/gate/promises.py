@@ -125,10 +125,7 @@ class TableLimits:
 
 
 class JoinedRowsError(InfeasibleError):
-    """The error for people who are unique by their joined rows.
-
-    To avoid it, fit per person, or release without pseudonyms.
-    """
+    """People are unique by their joined rows. Fit per person, or release without pseudonyms."""
 
 
 def check_records(findings: Iterable[GateFinding], k: int, *, instead: str) -> None:

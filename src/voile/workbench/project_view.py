@@ -25,7 +25,7 @@ Block = dict[str, Any]
 
 
 class FieldError(RequestError):
-    """The error for a wrong value in a field of a form."""
+    """A field of a form has a wrong value. Correct the marked field."""
 
     def __init__(self, field: str, what: str, *, instead: str | None = None) -> None:
         super().__init__(what, instead=instead)
@@ -38,7 +38,7 @@ class FieldError(RequestError):
 
 
 class EmptyFieldsError(FieldError):
-    """The error for empty required fields of a form.
+    """Required fields of a form are empty. Fill in the marked fields.
 
     empty : the name of each empty field in the form, with its description for users.
     """
