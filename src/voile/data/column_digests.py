@@ -13,14 +13,14 @@ from voile.data.source import Source
 
 Kind: TypeAlias = Literal["number", "time", "flag", "text"]
 EXACT = 2.0**53
-"""Floats hold every whole number below."""
+"""The bound below which floats represent every whole number."""
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None")
 ALIKE = (
     (r"^([+-]?)0+(\d)", r"\1\2"),
     (r"^([+-]?\d+\.\d*?)0+$", r"\1"),
     (r"^([+-]?\d+)\.$", r"\1"),
 )
-"""Digits of a number that some formats write and others do not, and nothing in their place."""
+"""Patterns of digits that only some formats write, and the text that replaces each match."""
 
 
 def digest_columns(source: Source, columns: Iterable[str] | None = None) -> dict[str, str]:

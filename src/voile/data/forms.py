@@ -26,7 +26,7 @@ DATES = (
     *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
     *("%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %I:%M:%S %p"),
 )
-"""Forms in which dates are looked for."""
+"""The formats of dates that are recognised."""
 TIMES = ("%H:%M", "%H:%M:%S", "%H.%M Uhr", "%H:%M Uhr", "%I:%M %p", "%I:%M:%S %p")
 YEARS = range(1850, 2151)
 LOOKS_DATED = re.compile(
@@ -53,7 +53,7 @@ COMPARED = re.compile(r"[<>=~+-]")
 
 T = TypeVar("T")
 Form = tuple[str, str]
-"""A kind and a form: ``("date", "%d.%m.%Y")``."""
+"""A kind and a format: ``("date", "%d.%m.%Y")``."""
 
 
 @dataclass(frozen=True)

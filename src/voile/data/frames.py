@@ -43,9 +43,9 @@ class FrameSource(TableSource):
 
 
 WIDEST = pa.decimal128(38, 0)
-"""The type of whole numbers that 64 bits cannot hold."""
+"""The type for whole numbers that do not fit in 64 bits."""
 _UNFIT = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
-"""What Arrow raises for values that no one type of its choice holds."""
+"""The errors that Arrow raises for values that do not fit in a single type."""
 NAMES = {
     "lazy polars": "polars frame",
     "duckdb": "duckdb relation",

@@ -30,7 +30,10 @@ PARQUET = ".parquet"
 TABLE = ".table"
 """The suffix of a file that represents a released table of the DuckDB file next to it."""
 TABLES = (POSTGRESQL, TABLE)
-"""Suffixes of files that represent a table. Its rows are checked against their hash at opening."""
+"""Suffixes of files that represent a table.
+
+The table's rows are compared with their hash at opening.
+"""
 
 
 Opener: TypeAlias = Callable[..., Source]
@@ -167,7 +170,7 @@ FORMATS = {
     POSTGRESQL: FileFormat(_load_postgres),
     TABLE: FileFormat(_load_table),
 }  # fmt: skip
-"""What reads a file, by the end of its name."""
+"""The reader of each file format, by the suffix of the file name."""
 
 
 @check_arguments

@@ -28,12 +28,12 @@ RACES: Final = (
     PersonCode("Two or more", None, 44814659),
 )
 HISPANIC: Final = PersonCode("Hispanic", "2135-2", 38003563)
-"""An ethnicity, which both forms contain in addition to the race."""
+"""The code of an ethnicity, which both formats contain in addition to the race."""
 NOT_HISPANIC: Final = 38003564
 
 US_CORE: Final = "http://hl7.org/fhir/us/core/StructureDefinition/us-core-"
 OMB: Final = "urn:oid:2.16.840.1.113883.6.238"
-"""The system of the codes of races and ethnicities."""
+"""The code system of races and ethnicities."""
 
 
 def fhir_codes(codes: tuple[PersonCode, ...]) -> dict[str, str]:

@@ -10,4 +10,4 @@ PLACEHOLDERS = frozenset(
         *("desconhecido", "onbekend"),
     )
 )
-"""Texts that mean a missing value, in small letters."""
+"""Texts that represent a missing value, in lower case."""

@@ -33,7 +33,7 @@ Role = Literal[
 
 
 OWN: tuple[Role, ...] = ("quasi", "text", "items", "reading", "private", "known", "weight")
-"""Roles that only one kind of data has."""
+"""The roles that only one kind of data has."""
 AS_IT_IS: tuple[Role, ...] = ("sensitive", "label", "keep")
 """Roles of columns that tables, itemsets and signals release unchanged."""
 FEW = 3  # columns that a message lists separately

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 HEAD = 1 << 16
-"""Bytes of a file's beginning that decide."""
+"""The number of bytes at a file's beginning that determine its type."""
 MOST_CONTROLS = 0.05
-"""A file with a larger share of control characters than this at its beginning is no text."""
+"""A file with a larger share of control characters at its beginning is not text."""
 CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1a\x1b"})
 
 

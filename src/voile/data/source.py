@@ -28,7 +28,7 @@ OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
-"""The settings of every DuckDB connection. It downloads no extensions."""
+"""The settings of every DuckDB connection, which prevent downloads of extensions."""
 
 
 class Source(ABC):

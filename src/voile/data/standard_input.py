@@ -32,9 +32,9 @@ BEGINNINGS: Mapping[bytes, str] = {
     b"\xef\xbb\xbf{": ".jsonl",
     b"{": ".jsonl",
 }
-"""How a file of a format begins; whatever begins otherwise is CSV."""
+"""The first bytes of each file format. Input with other first bytes is CSV."""
 OBJECTS = re.compile(rb"\s*\[\s*\{")
-"""The beginning of a JSON list of objects. Its first line names no columns."""
+"""The beginning of a JSON list of objects, in which the first line has no column names."""
 
 _kept: dict[tuple[int, int], Path] = {}
 

@@ -31,7 +31,7 @@ MARKS = {
 
 
 ESCAPES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7")
-"""Python's codecs that are of no text file."""
+"""Python's codecs that no text file uses."""
 
 
 class DecodingError(SourceError):

@@ -1,4 +1,7 @@
-"""A person's decision about one release: for a recipient, for a purpose, until a date."""
+"""Determinations: people's decisions about one release for a recipient and a purpose.
+
+A determination ends on a stated date.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenSSH's allowed_signers: the key of each signer, and a verifier's trust anchor."""
+"""Read OpenSSH's allowed_signers files, which list the trusted keys of each signer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TIMES = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 
 @dataclass(frozen=True)
 class AllowedSigner:
-    """One line: patterns of names, a key, for which namespaces, and between which times."""
+    """One line of the file: name patterns, a key, and limits on namespaces and times."""
 
     principals: str
     key: PublicKey
@@ -30,7 +30,10 @@ class AllowedSigner:
     before: datetime | None = None
 
     def allows(self, signer: str, key: PublicKey | None, at: datetime) -> bool:
-        """Say whether this line lets a key sign for somebody at a time; None for the line's own."""
+        """Return whether this line allows a key to sign for a signer at a time.
+
+        key : the key to check. None stands for the line's own key.
+        """
         return (
             key in (None, self.key)
             and _matches(signer, self.principals)
@@ -41,12 +44,12 @@ class AllowedSigner:
 
 
 def read_allowed_signers(path: Path) -> tuple[AllowedSigner, ...]:
-    """Read the Ed25519 keys of an allowed_signers file; lines of other keys are passed over.
+    """Read the Ed25519 keys of an allowed_signers file. Lines with other types of keys are ignored.
 
     Raises
     ------
-    RequestError : it is absent, a line is not as ssh-keygen(1) describes, or names a certificate
-        authority, which voile does not follow.
+    RequestError : the file does not exist, or a line does not have the format of ssh-keygen(1).
+        Also raised for the option of a certificate authority, which voile does not support.
     """
     try:
         lines = read_bytes(path).decode("utf-8-sig").splitlines()
@@ -72,7 +75,7 @@ def read_allowed_signers(path: Path) -> tuple[AllowedSigner, ...]:
 
 
 class _LineError(ValueError):
-    """A line that is well-formed, and that voile does not follow."""
+    """The error for a well-formed line that uses an unsupported feature."""
 
 
 def _parse_line(line: str) -> AllowedSigner | None:
@@ -98,7 +101,7 @@ def _parse_line(line: str) -> AllowedSigner | None:
 
 
 def _word(line: str) -> tuple[str, str]:
-    """Take the first word, in which a quoted part may hold blanks."""
+    """Split off the first word of a line. A quoted part of it may contain blanks."""
     found = re.match(r'((?:"(?:[^"\\]|\\.)*"|[^\s"])+)\s+(.*)', line)
     if found is None:
         raise ValueError
@@ -127,7 +130,7 @@ def _options(written: str) -> dict[str, str]:
 
 
 def _time(text: str | None) -> datetime | None:
-    """Read a time as ssh-keygen does: in the local zone, or in UTC where it ends with Z."""
+    """Parse a time like ssh-keygen: in UTC if it ends with Z, otherwise in the local time zone."""
     if text is None:
         return None
     digits = text.removesuffix("Z")
@@ -138,7 +141,7 @@ def _time(text: str | None) -> datetime | None:
 
 
 def _matches(name: str, patterns: str) -> bool:
-    """Match a name against a list of patterns; one with an exclamation mark rules it out."""
+    """Return whether a name matches a list of patterns. A pattern with `!` excludes its matches."""
     listed = [one.strip() for one in patterns.split(",")]
     if any(_fits(name, one[1:]) for one in listed if one.startswith("!")):
         return False
@@ -146,5 +149,5 @@ def _matches(name: str, patterns: str) -> bool:
 
 
 def _fits(name: str, pattern: str) -> bool:
-    """Match with * and ? alone, as OpenSSH does."""
+    """Match a name with only * and ? as wildcards, like OpenSSH."""
     return fnmatchcase(name, pattern.replace("[", "[[]"))

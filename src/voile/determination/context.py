@@ -1,4 +1,4 @@
-"""The context of a judgement: recipient, purpose, controls, thresholds, and the last day."""
+"""The context of a determination: recipient, purpose, controls, thresholds, and the last day."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from voile.report.wording import share
 
 
 class FigureThreshold(StrictModel):
-    """The threshold of a figure, and its source, or the reason to accept the figure as it is.
+    """The threshold of a figure and its source, or the reason to accept the figure.
 
     Parameters
     ----------
-    standard : a threshold by its name; or at_most, and its source.
-    bounds : the bounded figure: the largest risk of a record, or the mean. why : the reason for the
-        mean.
-    accept : why a figure over the threshold, or one that nobody measured, is accepted.
+    standard : the name of a standard threshold. Otherwise `at_most` and `source` are required.
+    bounds : the limited figure: the largest risk of a record, or the mean risk.
+    why : the reason for limiting the mean.
+    accept : the reason to accept a figure that is over the threshold or was not measured.
     """
 
     standard: Literal["ema-0070", "k-11"] | None = None
@@ -67,30 +67,30 @@ class FigureThreshold(StrictModel):
 
     @property
     def limit(self) -> float | None:
-        """The largest figure that meets it."""
+        """The largest figure that meets the threshold."""
         return STANDARDS[self.standard].limit if self.standard else self.at_most
 
     @property
     def judged_by(self) -> Bounds:
-        """The figure that the limit is for."""
+        """The kind of figure that the limit applies to."""
         is_of_groups = self.standard and STANDARDS[self.standard].bounds == "group"
         return "group" if is_of_groups else self.bounds
 
     @property
     def origin(self) -> str:
-        """Who sets it."""
+        """The source of the threshold."""
         return STANDARDS[self.standard].source if self.standard else self.source or ""
 
 
 class AssumedAttacker(StrictModel):
-    """Which adversary is assumed, and why."""
+    """The assumed adversary, and the reason for the choice."""
 
     assumed: Text
     why: Text
 
 
 class AttackAttempt(StrictModel):
-    """How likely an attack is attempted under the controls, as the data holder states it."""
+    """The probability of an attempted attack under the controls, as stated by the data holder."""
 
     chance: Share
     source: Text
@@ -98,7 +98,7 @@ class AttackAttempt(StrictModel):
 
 
 class RecipientControls(StrictModel):
-    """What binds the recipient."""
+    """The controls that bind the recipient."""
 
     contract: Text
     access: Text
@@ -110,13 +110,14 @@ class Context(StrictModel):
 
     Parameters
     ----------
-    recipient, purpose, legal_basis : as the data holder states them.
-    prepared_by : who prepared the release, as allowed_signers names them; they cannot approve it.
+    recipient, purpose, legal_basis : statements of the data holder.
+    prepared_by : the person who prepared the release, as named in allowed_signers. This person
+        cannot approve it.
     expires : the last day of the determination.
-    renewal : the events that end it earlier: a new release, a new public register.
-    signers : how many people have to approve it.
-    decisions : each decision, with its maker.
-    reasons : the reason for each source column's treatment. In a study, also by PART.COLUMN.
+    renewal : the events that end it earlier, such as a new release or a new public register.
+    signers : the number of people who have to approve it.
+    decisions : each decision, with the person who made it.
+    reasons : the reason for each source column's treatment. In a study, names may be PART.COLUMN.
     """
 
     recipient: Text
@@ -140,27 +141,27 @@ class Context(StrictModel):
 
     @property
     def open_items(self) -> list[str]:
-        """The places of texts that are still to be written."""
+        """The places of texts that the data holder has not written yet."""
         return find_open(self.model_dump(mode="json"))
 
     def is_prepared_by(self, signer: str) -> bool:
-        """Whether a signer prepared the release; letters of either case are the same."""
+        """Whether a signer prepared the release. Letter case is ignored."""
         return (self.prepared_by or "").strip().casefold() == signer.casefold()
 
     @property
     def warnings(self) -> list[str]:
-        """Return the points for an expert to weigh before signing."""
+        """The points that an expert should consider before signing."""
         return [*_too_high(self), *_describe_confirmed(self)]
 
     @classmethod
     def read_context(
         cls, context: str | os.PathLike[str] | Mapping[str, Any], *, today: date
     ) -> Self:
-        """Read a context from a TOML file, or from such a file's contents.
+        """Read a context from a TOML file, or from the contents of such a file.
 
         Raises
         ------
-        RequestError : every mistake at once, each with its place.
+        RequestError : the context has mistakes. The error lists all of them, each with its place.
         """
         where = None if isinstance(context, Mapping) else str(context)
         try:
@@ -182,7 +183,7 @@ class Context(StrictModel):
 
 
 def _beyond_fields(data: Mapping[str, Any], today: date) -> list[str]:
-    """Find mistakes that a single field does not show: a past day, a missing threshold."""
+    """Find mistakes that a single field does not show, such as a past day or no threshold."""
     found = []
     expires, thresholds = data.get("expires"), data.get("thresholds")
     if type(expires) is date and expires < today:
@@ -200,7 +201,7 @@ def _beyond_fields(data: Mapping[str, Any], today: date) -> list[str]:
 
 
 def _other_dpia(dpia: ImpactAssessment | None, folder: Path) -> list[str]:
-    """Hold a DPIA that is at hand to its hash."""
+    """Compare a local DPIA file with its stated hash."""
     if dpia is None or dpia.sha256 is None or "://" in dpia.place:
         return []
     place = folder / dpia.place
@@ -209,7 +210,7 @@ def _other_dpia(dpia: ImpactAssessment | None, folder: Path) -> list[str]:
 
 
 def _too_high(context: Context) -> Iterator[str]:
-    """Compare the limit on re-identification with the one that the sensitivity score suggests."""
+    """Yield a warning if the re-identification limit is above the suggested threshold."""
     score, limit = context.sensitivity, context.thresholds["re-identification"].limit
     if score is not None and limit is not None and limit > score.threshold:
         yield (

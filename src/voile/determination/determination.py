@@ -1,4 +1,4 @@
-"""A determination: the facts that a page shows and that people sign, and their file."""
+"""A determination: the facts that its page shows and that people sign, and their file."""
 
 from __future__ import annotations
 
@@ -28,13 +28,16 @@ FORMAT = "voile-determination"
 
 @dataclass(frozen=True, kw_only=True)
 class Determination(BriefRepr):
-    """The judged release, its criteria, and the result.
+    """The judged release, its criteria, and the verdict.
 
     Parameters
     ----------
-    release : the name of the release's file. sha256 : of its bytes, or rows.
-    manifest_sha256 : of its public manifest. The determination has a copy of the manifest.
-    verdict : the worst of the criteria's.
+    release : the name of the release's file.
+    sha256 : the hash of the release's bytes, or of its rows.
+    manifest_sha256 : the hash of the public manifest. The determination contains a copy of the
+        manifest.
+    made : the day of the determination.
+    verdict : the worst verdict of the criteria.
     """
 
     __pydantic_config__ = FORBID
@@ -62,9 +65,9 @@ class Determination(BriefRepr):
         today: date,
         measures: Sequence[CriterionMeasure] = (),
     ) -> Self:
-        """Judge a release by the public figures of its manifest and its evidence.
+        """Evaluate a release by its evidence and the public figures of its manifest.
 
-        measures : those in addition to its kind's own.
+        measures : measures in addition to those of the release's kind.
         """
         every = (*criteria_of(release.kind), *measures)
         criteria = judge(context, every, release.public, evidence)
@@ -80,13 +83,18 @@ class Determination(BriefRepr):
         )
 
     def to_json(self) -> str:
-        """Return its file's text."""
+        """Return the content of the determination's file."""
         data: dict[str, Any] = {**asdict(self), "context": self.context.model_dump(mode="json")}
         return json.dumps({**data, "made": self.made.isoformat()}, indent=1, ensure_ascii=False)
 
     @classmethod
     def read_file(cls, path: Path) -> Self:
-        """Read its file back. Raises DamagedError: it is not as voile writes it."""
+        """Read a determination from its file.
+
+        Raises
+        ------
+        DamagedError : the file is missing, or does not have the format that voile writes.
+        """
         try:
             return TypeAdapter(cls).validate_json(read_bytes(path), strict=True)
         except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""`voile determine`: from a release and a context to the folder that people sign."""
+"""The verb `voile determine`, which writes the folder that people sign for a release."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ def determine(
     force: bool = False,
     on: date | None = None,
 ) -> Determination:
-    """Judge a release for a recipient and a purpose, and write the folder that people sign.
+    """Evaluate a release for a recipient and a purpose, and write the folder that people sign.
 
     Parameters
     ----------
-    release : a wing's release, or a study's folder, opened by `open_subject`.
-    context : a TOML file, or such a file's contents: see the guide.
-    out : the folder; `force` replaces an unsigned determination.
-    evidence : the result of attack, its file, or several. Without it, the evidence next to a
-        release on disk.
-    key_file : file with the secret of the seals [variable VOILE_SECRET].
-    ledger : that the release is in: its joint risk, rounded up, is judged and stated. `key_file`
-        is the ledger's.
-    pdf : print the page where there is a Chromium.
-    on : the day on which it is judged [today, in UTC].
+    release : a release of one kind of data, or a study's folder, opened by `open_subject`.
+    context : a TOML file, or the contents of such a file; see the guide.
+    out : the folder to write. `force` replaces an unsigned determination.
+    evidence : the result of an attack, its file, or several of them. Without it, the evidence next
+        to a release on disk is used.
+    key_file : the file with the secret of the seals [variable VOILE_SECRET].
+    ledger : a ledger that contains the release. Its joint risk, rounded up, is evaluated and
+        stated. `key_file` is then the ledger's secret.
+    pdf : whether to print the page to PDF if Chromium is installed.
+    on : the day of the determination [today, in UTC].
 
     Raises
     ------
-    RequestError : the context has mistakes, all of them named; the release is in memory.
+    RequestError : the context has mistakes, all of which are listed, or the release is in memory.
     TamperedError : the release or the evidence does not match its seal.
     """
     day = on or datetime.now(UTC).date()

@@ -1,4 +1,4 @@
-"""Sections that an expert needs before signing: identifiers, tests, sensitivity, reviews."""
+"""Report sections that an expert needs before signing: identifiers, tests, sensitivity, reviews."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ def _show_attacks(evidence: Sequence[Evidence]) -> Sequence[Block]:
 
 
 def _attacks(evidence: Sequence[Evidence]) -> Iterator[tuple[str, Evidence]]:
-    """Yield each attack, with the part of a study that it is on."""
+    """Yield each attack with the name of its part of a study, or "" without a study."""
     yield from (("", one) for one in evidence)
     if isinstance(evidence, StudyEvidence):
         yield from ((part, one) for part, own in evidence.of_part.items() for one in own)
 
 
 def _worst(attack: Evidence) -> str:
-    """Write the finding with the largest upper limit, next to its baseline."""
+    """Write the finding with the largest upper limit, and its baseline."""
     tried = [one for one in attack.findings if one.rate.trials]
     if not tried:
         return "nothing to attack"

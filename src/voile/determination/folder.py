@@ -1,4 +1,4 @@
-"""A determination's folder: its files, their hashes, and the statements that people signed."""
+"""The folder of a determination: its files, their hashes, and the statements that people signed."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ STATEMENTS = "statements"
 
 
 def index_of(folder: Path) -> bytes:
-    """Return the manifest of a folder's files, by their names and their hashes."""
+    """Return the manifest of a folder's files, with their names and hashes."""
     files = {path.name: file_sha256(path) for path in sorted(folder.iterdir())}
     data = {**json.loads(manifest_of(DETERMINATION_FORMAT)), "files": files}
     return json.dumps(data, indent=1, sort_keys=True).encode()
 
 
 class DeterminationFolder:
-    """A determination on disk, signed or not.
+    """A determination on disk, with or without signatures.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class DeterminationFolder:
 
     Raises
     ------
-    RequestError : it is not a determination.
+    RequestError : the folder is not a determination.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -58,7 +58,7 @@ class DeterminationFolder:
 
     @property
     def index(self) -> Mapping[str, str]:
-        """The hash of each file, as the signers saw them."""
+        """The hash of each file at the time of signing."""
         place = self.path / DETERMINATION_INDEX
         found = read_json(place, "the list of files").get("files")
         if not isinstance(found, dict) or not all(is_plain(name) for name in found):
@@ -71,16 +71,16 @@ class DeterminationFolder:
 
     @property
     def has_index(self) -> bool:
-        """Whether there is a list of files."""
+        """Whether the folder contains a list of files."""
         return (self.path / DETERMINATION_INDEX).is_file()
 
     @property
     def sha256(self) -> str:
-        """The hash of the list of files, which each statement contains."""
+        """The hash of the list of files. Each statement contains this hash."""
         return hashlib.sha256(read_bytes(self.path / DETERMINATION_INDEX)).hexdigest()
 
     def list_changed(self) -> list[str]:
-        """Name the files that differ from the list, and the unlisted files."""
+        """Return the names of the files that differ from the list, and of the unlisted files."""
         index = self.index
         wrong = [name for name, sha256 in index.items() if not self._is_whole(name, sha256)]
         known = {*index, DETERMINATION_INDEX, STATEMENTS}
@@ -92,29 +92,29 @@ class DeterminationFolder:
 
     @property
     def determination(self) -> Determination:
-        """The judgement."""
+        """The determination that the folder contains."""
         return Determination.read_file(self.path / DETERMINATION_FACTS)
 
     def statements(self) -> list[Path]:
-        """Return the statements' files, in the order in which they were made."""
+        """Return the files of the statements, in the order in which they were made."""
         folder = self.path / STATEMENTS
         names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
         return [folder / name for name in names if name.endswith(".json")]
 
     def strangers(self) -> list[str]:
-        """Name the files among the statements that are neither a statement nor a signature."""
+        """Return the names of files in `statements` other than statements and signatures."""
         folder, known = self.path / STATEMENTS, self.statements()
         names = {one.name for path in known for one in (path, signature_of(path))}
         found = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
         return sorted(f"{STATEMENTS}/{name}" for name in found - names)
 
     def recover(self) -> None:
-        """Undo or finish the statement that a killed run began."""
+        """Undo or finish the writing of a statement that a killed run began."""
         for left in (self.path / STATEMENTS).glob(".*.voile"):
             settle(left.with_name(left.name[1:].removesuffix(".voile")), STATEMENT)
 
     def add(self, name: str, content: bytes, signature: bytes | None) -> Path:
-        """Write a statement with its signature, whole or not at all; never over another."""
+        """Write a statement with its signature, both or neither; replace no existing statement."""
         statement = self.path / STATEMENTS / name
         statement.parent.mkdir(exist_ok=True)
         with Staging(statement, STATEMENT) as staging:
@@ -126,10 +126,10 @@ class DeterminationFolder:
 
 
 def signature_of(statement: Path) -> Path:
-    """Return where ssh-keygen writes the signature of a statement."""
+    """Return the path to which ssh-keygen writes the signature of a statement."""
     return statement.with_name(f"{statement.name}{SIGNATURE}")
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name belongs to a file in a folder, and leads nowhere else."""
+    """Return whether a name is a plain file name, without a folder."""
     return name == Path(name).name and name not in (".", "..", "")

@@ -1,4 +1,4 @@
-"""Which sentence of a determination answers which heading of three texts that ask for one."""
+"""Map the headings of three legal texts to the sentences of a determination that answer them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOT_LAW = (
 def headings(
     one: Determination, sentence: Callable[[JudgedCriterion], str], evidence: Sequence[Evidence]
 ) -> Section:
-    """Return the table from headings to sentences. Verdicts are quoted in full."""
+    """Return the section with the table of headings and answers. It quotes verdicts in full."""
     by_name = {each.name: each for each in one.criteria}
     rows = [
         (text, asked, " ".join(sentence(by_name[name]) for name in names))

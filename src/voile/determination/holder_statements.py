@@ -1,9 +1,10 @@
-"""Parts of a context that the data holder states for the expert who signs.
+"""The parts of a context that the data holder states for the expert who signs.
 
-The thresholds that a sensitivity score suggests follow from four cell sizes with precedents, 3, 5,
-11 and 20. Factors and cell sizes: El Emam and Malin, "Concepts and Methods for De-identifying
-Clinical Trial Data", appendix B of Institute of Medicine, *Sharing Clinical Trial Data*, 2015. The
-points, and how they pick a cell size, are voile's own.
+The thresholds suggested by a sensitivity score follow from four cell sizes with precedents: 3, 5,
+11 and 20. The points, and the rule by which they select a cell size, are voile's own.
+
+Source of the factors and cell sizes: El Emam and Malin, "Concepts and Methods for De-identifying
+Clinical Trial Data", appendix B of Institute of Medicine, *Sharing Clinical Trial Data*, 2015.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Day = Annotated[date, Field(strict=True)]
 Level = Literal["low", "medium", "high"]
 POINTS: Mapping[Level, int] = {"low": 0, "medium": 1, "high": 2}
 SUGGESTED = ((1, 3, 0.33), (3, 5, 0.2), (5, 11, 0.091), (6, 20, 0.05))
-"""Points up to which a cell size applies, the cell size, and the threshold that it gives."""
+"""The largest number of points for each cell size, the cell size, and the resulting threshold."""
 TO_DO = "TO DO"
 """The beginning of each template text that the data holder has not written yet."""
 LEAST_WORDS, LEAST_LETTERS = 4, 8
@@ -31,7 +32,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 class StrictModel(BaseModel):
-    """A table of a context: no other field, no conversion."""
+    """A table of a context that allows no unknown fields and converts no types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -42,7 +43,8 @@ class ImpactAssessment(StrictModel):
     Parameters
     ----------
     reference, dated : its number or title, and its date.
-    place : a URL, or a file's name. sha256 : of the file, in lower-case hexadecimal digits.
+    place : a URL, or the name of a file.
+    sha256 : the hash of the file, in lower-case hexadecimal digits.
     """
 
     reference: Text
@@ -60,7 +62,7 @@ class ExpertStatement(StrictModel):
 
 
 class PlannedReview(StrictModel):
-    """One review to come: the day, the subject and the owner."""
+    """One planned review: the day, the subject and the owner."""
 
     due: Day
     what: Text
@@ -72,9 +74,12 @@ class IntruderTest(StrictModel):
 
     Parameters
     ----------
-    intruders : the people who acted as intruders. sources : used registers, web pages, knowledge.
-    started : the first day. hours : the time spent, > 0.
-    claims, confirmed : identifications claimed, and those confirmed by the data holder.
+    intruders : the people who acted as intruders.
+    sources : the registers, web pages and knowledge that they used.
+    started : the first day.
+    hours : the time spent, > 0.
+    claims, confirmed : the number of claimed identifications, and of those the data holder
+        confirmed.
     checked_by : the person who compared the claims with the identities.
     """
 
@@ -94,19 +99,22 @@ class IntruderTest(StrictModel):
 
     @property
     def rate(self) -> Rate:
-        """The share of claims that were confirmed."""
+        """The share of claims that the data holder confirmed."""
         return Rate(self.confirmed, self.claims)
 
 
 class SensitivityScore(StrictModel):
-    """Three stated factors from which a threshold follows.
+    """Three stated factors that determine a suggested threshold.
 
-    points = motives + invasion + (2 - controls), each low 0, medium 1, high 2; so 0 to 6.
+    points = motives + invasion + (2 - controls), where low is 0, medium is 1 and high is 2. The
+    score is therefore 0 to 6.
 
     Parameters
     ----------
-    controls : mitigating controls of the recipient. motives : motives and capacity to identify
-    people. invasion : invasion of privacy if somebody is identified. why : the reasons.
+    controls : the mitigating controls of the recipient.
+    motives : the motives and capacity to identify people.
+    invasion : the invasion of privacy if somebody is identified.
+    why : the reasons.
 
     >>> public = SensitivityScore(controls="low", motives="medium", invasion="high", why="...")
     >>> public.points, public.cell_size, public.threshold
@@ -125,17 +133,17 @@ class SensitivityScore(StrictModel):
 
     @property
     def cell_size(self) -> int:
-        """The least people of a group that the score suggests."""
+        """The smallest number of people in a group that the score suggests."""
         return next(size for most, size, _ in SUGGESTED if self.points <= most)
 
     @property
     def threshold(self) -> float:
-        """The largest risk that the score suggests: 1 / cell size, two digits."""
+        """The largest risk that the score suggests: 1 / cell size, with two digits."""
         return next(share for most, _, share in SUGGESTED if self.points <= most)
 
 
 def has_substance(reason: str) -> bool:
-    """Say whether a reason has 4 distinct words, or 8 distinct letters of an East Asian script.
+    """Return whether a reason has 4 distinct words, or 8 distinct letters of an East Asian script.
 
     >>> [has_substance(x) for x in ("x", " ", "ok ok ok ok", "The contract forbids linking")]
     [False, False, False, True]
@@ -146,7 +154,7 @@ def has_substance(reason: str) -> bool:
 
 
 def find_open(stated: Any, place: str = "") -> list[str]:
-    """Return the places of texts that a template left to be written."""
+    """Return the places of template texts that are not written yet."""
     if isinstance(stated, Mapping):
         inner = {f"{place}.{name}" if place else str(name): x for name, x in stated.items()}
         return [one for name, x in inner.items() for one in find_open(x, name)]

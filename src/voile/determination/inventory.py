@@ -21,7 +21,7 @@ WORDS = {
     "mark": "masked: ",
     "pseudonym": "replaced by a ",
 }
-"""How a treatment begins, by a word that the manifest has for it."""
+"""The first words of a treatment's description, by a word of its entry in the manifest."""
 UNREAD: Fate = "read by nobody"
 NO_REASON = "no reason given"
 KINDS = {
@@ -35,12 +35,12 @@ KINDS = {
     "sensitive": "sensitive",
     "private": "sensitive",
 }
-"""The kind of identifier of each role. Other roles identify nobody."""
+"""The kind of identifier of each role. Columns with other roles do not identify people."""
 
 
 @dataclass(frozen=True)
 class ColumnTreatment:
-    """One source column: its part in a study, role and kind, its treatment, and the reason."""
+    """One source column: its part of a study, its role and kind, its treatment, and the reason."""
 
     part: str
     column: str
@@ -56,15 +56,17 @@ class ColumnTreatment:
 
 
 Parts = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]]
-"""The public and the private manifest of each part; the name of a release that is no study: ""."""
+"""The public and the private manifest of each part. A release outside a study has one part, ""."""
 
 
 def list_treatments(parts: Parts, reasons: Mapping[str, str]) -> tuple[ColumnTreatment, ...]:
-    """Return the treatment of every source column, in the order of the roles.
+    """Return the treatment of every source column, ordered by role.
 
-    Without a private manifest only released columns are known.
+    Without a private manifest, only released columns are known.
 
-    Raises RequestError: a reason is for a column that there is not.
+    Raises
+    ------
+    RequestError : a reason refers to a column that does not exist.
     """
     found = tuple(
         one for part, both in parts.items() for one in _treatments_of(part, *both, reasons)
@@ -110,7 +112,7 @@ def _treatments_of(
 
 
 def _treatment(what: str) -> str:
-    """Name the treatment of a released column by its entry in the manifest."""
+    """Return the description of a released column's treatment, given its entry in the manifest."""
     if not what:
         return "dropped"
     if what.startswith("as in the source"):
@@ -119,7 +121,7 @@ def _treatment(what: str) -> str:
 
 
 def _whole_columns(public: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the columns whose values a table does not distinguish."""
+    """Yield the columns of a table that have one group with every value."""
     if public.get("kind") == "tables" and public.get("policy"):
         for one in read_codebook(public["policy"]).columns:
             if len(one.entries) == 1:

@@ -1,7 +1,7 @@
-"""Joint risk with other releases: a rounded figure from a ledger, which only its holder can check.
+"""The joint risk with other releases: a rounded figure from a private ledger.
 
-The ledger is private. Its figure, two digits rounded up, is part of the determination. Whoever
-approves attests it in the signed statement, and the holder of the ledger can check it again.
+The figure, rounded up to two digits, is part of the determination. Each person who approves attests
+it in the signed statement. Only the holder of the ledger can check it again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SAYS = (
 
 @dataclass(frozen=True)
 class FromLedger:
-    """A measure whose figure comes from a ledger."""
+    """A measure with a figure from a ledger."""
 
     figure: CriterionMeasurement
     criterion: Name = "joint-risk"
@@ -44,13 +44,13 @@ def joint_figure(
     ledger: str | os.PathLike[str],
     key_file: str | os.PathLike[str] | None,
 ) -> CriterionMeasurement:
-    """Return the joint risk of a release with all that the ledger has, the later ones included.
+    """Return the joint risk of a release with all releases in the ledger, including later ones.
 
     Raises
     ------
-    RequestError : the release is not in the ledger, or the ledger is another secret's.
-    TamperedError : the ledger was changed, or its end was removed.
-    InfeasibleError : no figure bounds the releases together.
+    RequestError : the release is not in the ledger, or the ledger belongs to another secret.
+    TamperedError : the ledger was changed, or its last lines were removed.
+    InfeasibleError : no figure bounds the joint risk of the releases.
     """
     read = Ledger.read_file(Path(ledger))
     LedgerKeys.of(None if key_file is None else Path(key_file), read.id).check(read)
@@ -81,7 +81,7 @@ def joint_figure(
 
 
 def describe_attested(criteria: Sequence[JudgedCriterion]) -> tuple[str, ...]:
-    """List the figures that an approval attests, because no recipient can count them again."""
+    """Return the figures that an approval attests, because recipients cannot recompute them."""
     return tuple(
         f"{one.name}: {share(one.figure.most)} at most, by the ledger ({one.figure.evidence})"
         for one in criteria

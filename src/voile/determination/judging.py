@@ -1,4 +1,4 @@
-"""From figures and thresholds to verdicts; by nothing else, so that anybody can judge again."""
+"""Derive verdicts from figures and thresholds alone, so that anybody can derive them again."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from voile.release.criteria import NAMES, CriterionMeasure, CriterionMeasurement
 
 Verdict = Literal["meets", "meets with conditions", "does not meet"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-"""From the best to the worst."""
+"""The verdicts, from the best to the worst."""
 APPLIES: Mapping[Name, tuple[tuple[str, ...], str]] = {
     "text-left": (("text",), "no column of text is released"),
     "kept-columns": (AS_IT_IS, "no column is released as it is"),
 }
-"""The roles that a judgement needs, and the sentence if they are missing."""
+"""The column roles that a criterion needs, and the sentence for a release without them."""
 NO_LEDGER = "no ledger was given: other releases of these people were not judged with this one"
 LEDGER_IS_PRIVATE = (
     "the release is in a ledger, whose joint figure was not stated: voile determine --ledger does"
 )
 FROM_LEDGER, FROM_ATTACK = "ledger: ", "attack: "
-"""How evidence begins that a manifest does not hold."""
+"""The first words of evidence that is not in a manifest."""
 AT_MOST = "at most the threshold"
 NOT_MEASURED = "nothing was measured: no figure of the manifest and no attack answers this"
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedCriterion:
-    """One verdict, with its figure and its threshold.
+    """The verdict on one criterion, with its figure and its threshold.
 
     Parameters
     ----------
-    figure : the measurement. None without one; `reason` then contains the cause.
-    limit, origin : the threshold of the figure, and its source. None: there is no threshold.
+    figure : the measurement. If it is None, `reason` contains the cause.
+    limit, origin : the threshold of the figure, and its source. None means that there is no
+        threshold.
     condition : the condition of the verdict, if it has one.
     """
 
@@ -57,16 +58,16 @@ def judge(
     public: Mapping[str, Any],
     evidence: Sequence[Evidence],
 ) -> tuple[JudgedCriterion, ...]:
-    """Judge a release by each criterion.
+    """Evaluate a release by each criterion.
 
-    An estimate is judged by the upper limit of its interval. An unmeasured figure does not meet,
-    unless the context contains a reason to accept it.
+    An estimate is compared by the upper limit of its interval. A criterion without a measurement is
+    not met, unless the context contains a reason to accept it.
     """
     return tuple(_judge_criterion(name, context, measures, public, evidence) for name in NAMES)
 
 
 def worst(criteria: Sequence[JudgedCriterion]) -> Verdict:
-    """Return the verdict on the whole: the worst criterion's."""
+    """Return the verdict on the release: the worst verdict of its criteria."""
     return max((one.verdict for one in criteria), key=VERDICTS.index)
 
 
@@ -86,7 +87,7 @@ def _judge_criterion(
 def _assumptions(
     name: Name, threshold: FigureThreshold | None, public: Mapping[str, Any]
 ) -> Sequence[str]:
-    """Return the assumptions of the figure's population; released groups have none."""
+    """Return the assumptions about the population behind a figure; figures of groups have none."""
     is_of_groups = threshold is not None and threshold.judged_by == "group"
     if name != "re-identification" or is_of_groups:
         return ()
@@ -106,7 +107,7 @@ def _worst_figure(
 
 
 def _why_nothing(name: Name, public: Mapping[str, Any]) -> tuple[bool, str]:
-    """Return whether there is no data to judge, and the sentence for the missing figure."""
+    """Return whether there is no data to evaluate, and the sentence for the missing figure."""
     if name in APPLIES:
         roles, says = APPLIES[name]
         if not any(column["role"] in roles for column in public["columns"]):
@@ -123,12 +124,13 @@ def weigh(
     nothing: tuple[bool, str],
     assumptions: Sequence[str] = (),
 ) -> JudgedCriterion:
-    """Weigh one figure against its threshold.
+    """Compare one figure with its threshold.
 
     Parameters
     ----------
-    nothing : whether there is nothing to judge, and why there is no figure.
-    assumptions : of the figure's population: it meets on the condition that they hold.
+    nothing : whether there is nothing to evaluate, and the reason for the missing figure.
+    assumptions : the assumptions about the figure's population. If there are any, the criterion is
+        met only on the condition that they are true.
     """
     limit = threshold.limit if threshold else None
     origin = threshold.origin if threshold else ""
@@ -174,10 +176,10 @@ def is_judged_so(
     measures: Sequence[CriterionMeasure],
     public: Mapping[str, Any],
 ) -> bool:
-    """Say whether a verdict follows from its figure, the context and the public manifest.
+    """Return whether a verdict follows from its figure, the context and the public manifest.
 
-    A figure of an attack, or of a ledger in the manifest, is unchanged, and no better than the
-    manifest's own.
+    A figure of an attack, or of a ledger in the manifest, is taken as given. It must not be better
+    than the manifest's own figure.
     """
     name, figure = criterion.name, criterion.figure
     threshold = context.thresholds.get(name)
@@ -198,5 +200,5 @@ def _is_from_ledger(name: Name, figure: CriterionMeasurement, public: Mapping[st
 
 
 def conditions(criteria: Sequence[JudgedCriterion]) -> Iterator[str]:
-    """Yield the conditions on which criteria are met."""
+    """Yield the conditions of the criteria's verdicts."""
     yield from dict.fromkeys(one.condition for one in criteria if one.condition)

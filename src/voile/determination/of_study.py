@@ -1,4 +1,4 @@
-"""Write the determination of a study's release, with its plan's secret, ledger and context."""
+"""Write the determination of a study's release, with the secret, ledger and context of its plan."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def determine_study(
 
     Parameters
     ----------
-    study : an open study, whose plan sets the secret and the ledger.
-    context : a TOML file, or the content of one; None for the context in the plan.
-    out : the folder; `force` replaces an unsigned determination.
-    pdf : print the page where there is a Chromium.
+    study : an open study. Its plan sets the secret and the ledger.
+    context : a TOML file, or the content of one. None selects the context in the plan.
+    out : the folder to write. `force` replaces an unsigned determination.
+    pdf : whether to print the page to PDF if Chromium is installed.
 
     Raises
     ------
-    RequestError : no context, or one with mistakes; the study has no release.
+    RequestError : the context is missing or has mistakes, or the study has no release.
     TamperedError : the release or its evidence changed after sealing.
     """
     if not isinstance(study, Study):

@@ -1,4 +1,4 @@
-"""A determination as a page: verdict, recipient and last day first, then the release."""
+"""Render a determination as a page: verdict, recipient and last day first, then the release."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONFIRMED = {
     False: "NOT allowed for this signer",
     None: "not checked: no file of allowed signers",
 }
-"""Whether the file of allowed signers has the key for the signer."""
+"""Sentences on whether the file of allowed signers lists the key for the signer."""
 VERIFY = (
     "voile verify FOLDER --signers allowed_signers --release RELEASE --out signed.html",
     "ssh-keygen -Y verify -f allowed_signers -I SIGNER -n voile \\\n"
@@ -59,7 +59,7 @@ def sections_of(
 
 
 def decision_section(signatures: Sequence[StatementSignature], says: str = "") -> Section:
-    """Return the section on signatures: of nobody yet, or of each signer and their result."""
+    """Return the section on signatures: none yet, or each signer with the result."""
     blocks: list[Block] = [one for each in signatures for one in _signature(each)]
     if signatures:
         listed = "This page lists the signatures. Only these commands prove them."
@@ -174,7 +174,7 @@ def _context(one: Determination) -> Section:
 
 
 def _attempt(one: Determination) -> Iterator[Prose]:
-    """Show the chance of an attempt as a separate factor. No figure includes it."""
+    """Yield the probability of an attempt as a separate factor, which no figure includes."""
     attempt = one.context.attempt
     if attempt is None:
         return
@@ -191,7 +191,7 @@ def _attempt(one: Determination) -> Iterator[Prose]:
 
 
 def _signature(one: StatementSignature) -> Iterator[Block]:
-    """Yield one signed statement: the signer, the key and the decision."""
+    """Yield the blocks of one signed statement: the signer, the key and the decision."""
     said = one.statement
     rows = [
         ("signer", said.signer),

@@ -1,4 +1,4 @@
-"""`voile sign`: one more statement in a determination's chain, and its signature."""
+"""The verb `voile sign`, which adds a signed statement to a determination."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ def sign(
     reason: str = "",
     now: datetime | None = None,
 ) -> Path:
-    """Add a signed statement to a determination; return its file.
+    """Add a signed statement to a determination, and return its file.
 
     Parameters
     ----------
     decision : approve, approve with conditions, refuse, renew or withdraw.
-    signer : the name in allowed_signers, e.g. an e-mail address.
-    key : file with an Ed25519 key that OpenSSH wrote, without a passphrase. Without it the
+    signer : the name in allowed_signers, such as an e-mail address.
+    key : a file with an Ed25519 key in OpenSSH's format, without a passphrase. Without it, only the
         statement is written, and ``ssh-keygen -Y sign -n voile`` signs it.
-    signers : file of allowed signers, as `verify` reads it. The signer and the key are checked
-        against it before anything is written.
+    signers : the file of allowed signers, as `verify` reads it. The signer and the key are compared
+        with it before anything is written.
     until : the last day of an approval, or of a renewal [the context's].
     conditions, reason : in the signer's words.
     now : the time of the statement.
@@ -113,7 +113,7 @@ def sign(
 def _check_signer(
     signers: Path, signer: str, private: Ed25519PrivateKey | None, moment: datetime
 ) -> None:
-    """Hold a signer, and the key where it is here, to the file of allowed signers."""
+    """Check that the file of allowed signers lists a signer, with the key if it is given."""
     key = None if private is None else public_key(private)
     if any(one.allows(signer, key, moment) for one in read_allowed_signers(signers)):
         return
@@ -128,12 +128,12 @@ def _check_signer(
 def _write(
     own: DeterminationFolder, statement: PersonStatement, private: Ed25519PrivateKey | None
 ) -> Path:
-    """Write a statement and, with a key, its signature: both appear, or neither."""
+    """Write a statement and, if a key is given, its signature: both or neither."""
     raw = statement.to_bytes()
     signature = None if private is None else sign_bytes(raw, private).write_armour().encode()
     return own.add(f"{statement.number:02}.json", raw, signature)
 
 
 def signing(statement: Path) -> str:
-    """Say how ssh-keygen signs a statement that voile wrote."""
+    """Return the instruction to sign a statement with ssh-keygen."""
     return f"sign it: ssh-keygen -Y sign -n voile -f KEY {statement}"

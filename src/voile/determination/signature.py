@@ -1,4 +1,4 @@
-"""One statement of a determination with the key that signed it."""
+"""One statement of a determination, with the key that signed it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from voile.determination.statements import PersonStatement
 
 @dataclass(frozen=True)
 class StatementSignature:
-    """A statement, its key, and whether the file of allowed signers has the key for the signer.
+    """A statement, its key, and whether the file of allowed signers lists the key for the signer.
 
-    key : None if no valid signature is there. is_confirmed : None without a file of signers.
+    key : the key of the signature. None if there is no valid signature.
+    is_confirmed : None without a file of allowed signers.
     """
 
     statement: PersonStatement

@@ -1,6 +1,6 @@
-"""Signatures in OpenSSH's form: `ssh-keygen -Y sign` writes and `-Y verify` reads them.
+"""Read and write OpenSSH signatures, as `ssh-keygen -Y sign` and `-Y verify` do.
 
-The form is OpenSSH's PROTOCOL.sshsig; keys are Ed25519, by `cryptography`.
+The format is OpenSSH's PROTOCOL.sshsig. Keys are Ed25519, from the library `cryptography`.
 """
 
 from __future__ import annotations
@@ -27,25 +27,30 @@ KEY_TYPE, MAGIC, VERSION, HASHES = b"ssh-ed25519", b"SSHSIG", 1, ("sha256", "sha
 BEGIN, END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
 WIDTH = 70
 LONGEST = 10_000
-"""Characters of a signature file; one by Ed25519 has 300."""
+"""The largest number of characters of a signature file. An Ed25519 signature has 300."""
 _ARMOUR = re.compile(rf"{BEGIN}\n((?:[A-Za-z0-9+/=]+\n)+){END}\n")
 
 
 @dataclass(frozen=True)
 class PublicKey:
-    """An Ed25519 key as OpenSSH writes it: `blob` is the type and the 32 bytes."""
+    """An Ed25519 key in OpenSSH's format: `blob` contains the type and the 32 bytes."""
 
     blob: bytes
 
     @property
     def fingerprint(self) -> str:
-        """Return what `ssh-keygen -l` shows of it."""
+        """The fingerprint that `ssh-keygen -l` prints."""
         digest = base64.b64encode(hashlib.sha256(self.blob).digest()).decode()
         return f"SHA256:{digest.rstrip('=')}"
 
     @property
     def raw(self) -> bytes:
-        """The 32 bytes. Raises ValueError: it is a key of another type, or none."""
+        """The 32 bytes of the key.
+
+        Raises
+        ------
+        ValueError : the key is not an Ed25519 key.
+        """
         kind, raw = _strings(self.blob, 2)
         if kind != KEY_TYPE or len(raw) != 32:
             raise ValueError("the key is not an Ed25519 key")
@@ -53,13 +58,13 @@ class PublicKey:
 
     @property
     def line(self) -> str:
-        """The key as a line of allowed_signers or of a `.pub` file has it."""
+        """The key as written in a line of allowed_signers or of a `.pub` file."""
         return f"{KEY_TYPE.decode()} {base64.b64encode(self.blob).decode()}"
 
 
 @dataclass(frozen=True)
 class SshSignature:
-    """A signature as its file has it."""
+    """The content of a signature file."""
 
     key: PublicKey
     namespace: str
@@ -68,7 +73,12 @@ class SshSignature:
 
     @classmethod
     def parse(cls, text: str) -> SshSignature:
-        """Read a signature file. Raises ValueError: it is none by an Ed25519 key."""
+        """Parse the text of a signature file.
+
+        Raises
+        ------
+        ValueError : the text is not a signature by an Ed25519 key.
+        """
         found = _ARMOUR.fullmatch(text)
         if len(text) > LONGEST or found is None:
             raise ValueError("the signature is not an SSH signature")
@@ -85,14 +95,14 @@ class SshSignature:
         return own
 
     def write_armour(self) -> str:
-        """Return its file's text."""
+        """Return the text of the signature file."""
         signature = _string(KEY_TYPE) + _string(self.signature)
         parts = (self.key.blob, self.namespace.encode(), b"", self.hash.encode(), signature)
         blob = MAGIC + struct.pack(">I", VERSION) + b"".join(map(_string, parts))
         return _rewrap_text(base64.b64encode(blob).decode())
 
     def holds(self, message: bytes) -> bool:
-        """Say whether this key signed this message, under voile's namespace."""
+        """Return whether this key signed this message in voile's namespace."""
         from cryptography.exceptions import InvalidSignature
 
         ed25519 = _library()
@@ -107,14 +117,14 @@ class SshSignature:
 
 
 def sign(message: bytes, key: Ed25519PrivateKey) -> SshSignature:
-    """Sign a message under voile's namespace, as `ssh-keygen -Y sign -n voile` does."""
+    """Sign a message in voile's namespace, as `ssh-keygen -Y sign -n voile` does."""
     public = public_key(key)
     signature = key.sign(_frame_signed(message, NAMESPACE, "sha512"))
     return SshSignature(public, NAMESPACE, "sha512", signature)
 
 
 def public_key(key: Ed25519PrivateKey) -> PublicKey:
-    """Return the public half of a key."""
+    """Return the public part of a private key."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     raw = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
@@ -122,11 +132,11 @@ def public_key(key: Ed25519PrivateKey) -> PublicKey:
 
 
 def load_key(path: Path) -> Ed25519PrivateKey:
-    """Read a private key that OpenSSH wrote, without a passphrase.
+    """Read a private key in OpenSSH's format, without a passphrase.
 
     Raises
     ------
-    RequestError : it is absent, encrypted, of another type, or no key.
+    RequestError : the file does not exist, is encrypted, or is not an Ed25519 key.
     """
     _library()
     from cryptography.exceptions import UnsupportedAlgorithm
@@ -156,7 +166,12 @@ def load_key(path: Path) -> Ed25519PrivateKey:
 
 
 def read_signature(path: Path) -> SshSignature:
-    """Read a signature file. Raises DamagedError: it is none by an Ed25519 key."""
+    """Read a signature file.
+
+    Raises
+    ------
+    DamagedError : the file is not a signature by an Ed25519 key.
+    """
     try:
         return SshSignature.parse(read_bytes(path).decode("ascii"))
     except (OSError, ValueError, binascii.Error, struct.error):
@@ -174,7 +189,7 @@ def _library() -> ModuleType:
 
 
 def _frame_signed(message: bytes, namespace: str, hash: str) -> bytes:
-    """Return the bytes that the key signs: the message's hash, bound to its namespace."""
+    """Return the bytes that the key signs: the message's hash, bound to the namespace."""
     digest = hashlib.new(hash, message).digest()
     parts = (namespace.encode(), b"", hash.encode(), digest)
     return MAGIC + b"".join(map(_string, parts))
@@ -191,7 +206,7 @@ def _string(data: bytes) -> bytes:
 
 
 def _strings(data: bytes, count: int) -> Iterator[bytes]:
-    """Take so many strings apart, and nothing after them."""
+    """Split data into exactly `count` length-prefixed strings."""
     parts = []
     for _ in range(count):
         (length,) = struct.unpack_from(">I", data)

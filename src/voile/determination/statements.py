@@ -1,4 +1,7 @@
-"""Signed statements: approvals, renewals, refusals, withdrawals; each names the one before."""
+"""Signed statements (approvals, renewals, refusals, withdrawals) as a chain of hashes.
+
+Each statement contains the hash of the one before it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ DECISIONS: tuple[Decision, ...] = get_args(Decision)
 APPROVALS = ("approve", "approve with conditions")
 ENDS = ("refuse", "withdraw")
 SIGNER = re.compile(r"[^\s,!*?\"\x00-\x1f]{1,200}")
-"""A name that allowed_signers can contain unchanged."""
+"""The pattern of a name that allowed_signers can contain unchanged."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +38,14 @@ class PersonStatement:
 
     Parameters
     ----------
-    number : its place in the chain, from 1.
-    signer : the person, as named in allowed_signers. at : the time, by the signer's clock.
-    until : the last day on which an approval or a renewal holds.
+    number : the position in the chain, from 1.
+    signer : the person, as named in allowed_signers.
+    at : the time, by the signer's clock.
+    until : the last day on which an approval or a renewal is valid.
     conditions, reason : in the signer's words.
     files : the hash of the determination's list of files.
-    attests : figures of the determination that no recipient can count again, in an approval.
-    before : the hash of the statement before; None of the first.
+    attests : for an approval, the figures of the determination that recipients cannot recompute.
+    before : the hash of the previous statement. None for the first.
     """
 
     __pydantic_config__ = FORBID
@@ -60,7 +64,7 @@ class PersonStatement:
     before: str | None = None
 
     def to_bytes(self) -> bytes:
-        """Return its file's bytes, which the signature covers."""
+        """Return the content of the statement's file, which the signature covers."""
         plain = {
             "at": self.at.isoformat(),
             "until": self.until.isoformat() if self.until else None,
@@ -73,12 +77,17 @@ class PersonStatement:
 
     @property
     def sha256(self) -> str:
-        """The hash of its bytes, which the next statement names."""
+        """The hash of the statement's bytes, which the next statement contains."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
     @classmethod
     def read_file(cls, path: Path) -> Self:
-        """Read a statement's file. Raises DamagedError: it is not as voile writes it."""
+        """Read a statement from its file.
+
+        Raises
+        ------
+        DamagedError : the file does not have the format that voile writes.
+        """
         raw = read_bytes(path)
         try:
             one = TypeAdapter(cls).validate_json(raw, strict=True)
@@ -92,13 +101,13 @@ class PersonStatement:
 
 @dataclass(frozen=True)
 class StatementStanding:
-    """The joint result of statements, whoever signed them.
+    """The joint result of all statements, without regard to their signatures.
 
     Parameters
     ----------
-    approvals : for each signer the last day on which their approval holds.
-    end : the refusal or withdrawal that ended it.
-    faults : a statement's inadmissible content, by its number.
+    approvals : for each signer, the last day on which the approval is valid.
+    end : the refusal or withdrawal that ended the determination.
+    faults : the number of each invalid statement, and its fault.
     """
 
     approvals: Mapping[str, date] = field(default_factory=dict)
@@ -106,7 +115,7 @@ class StatementStanding:
     faults: tuple[tuple[int, str], ...] = ()
 
     def until(self, signers: int) -> date | None:
-        """Return the last day on which enough people approve, or None if too few do."""
+        """Return the last day on which enough people approve, or None if too few approve."""
         days = sorted(self.approvals.values(), reverse=True)
         return days[signers - 1] if len(days) >= signers else None
 
@@ -120,7 +129,7 @@ ON_CONDITIONS = "approves without conditions, but the criteria are met only with
 def standing_of(
     one: Determination, files: str, statements: Sequence[PersonStatement], now: datetime
 ) -> StatementStanding:
-    """Fold statements into their joint result. A statement with a fault does not count."""
+    """Combine statements into their joint result. A statement with a fault does not count."""
     standing, before = StatementStanding(), None
     for place, statement in enumerate(statements, start=1):
         fault = _fault(one, files, statement, standing, before, place, now)
@@ -143,7 +152,7 @@ def _fault(
     place: int,
     now: datetime,
 ) -> str | None:
-    """Return the fault of a statement in its place, or None."""
+    """Return the fault of a statement at its position in the chain, or None."""
     if statement.number != place or statement.before != (before.sha256 if before else None):
         return "does not follow the statement before it"
     if statement.files != files:
@@ -162,7 +171,7 @@ def _fault(
 def _unfit(
     one: Determination, statement: PersonStatement, standing: StatementStanding
 ) -> str | None:
-    """Say why a decision is not one that this determination, or this signer, allows."""
+    """Return the reason why the determination or the signer's role forbids a decision, or None."""
     decision, approved = statement.decision, statement.signer in standing.approvals
     if decision in ENDS:
         is_early = decision == "withdraw" and not approved

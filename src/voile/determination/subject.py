@@ -1,4 +1,4 @@
-"""The subject of a determination: the release of a wing or of a study, judged alike."""
+"""The subject of a determination: a release of one kind of data, or of a study."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from voile.study.determined import open_subject as open_study
 
 
 class JudgedRelease(Protocol):
-    """A release that can be judged."""
+    """The interface of a release that a determination can evaluate."""
 
     @property
     def kind(self) -> str:
@@ -33,37 +33,42 @@ class JudgedRelease(Protocol):
 
     @property
     def name(self) -> str:
-        """The name of its file or folder."""
+        """The name of the release's file or folder."""
 
     @property
     def public(self) -> Mapping[str, Any]:
-        """Its public manifest, with `figures`, `columns`, `assumptions` and `sha256`."""
+        """The public manifest, with `figures`, `columns`, `assumptions` and `sha256`."""
 
     @property
     def manifest(self) -> Path:
         """The path of the public manifest."""
 
     def evidence(self, secret: Secret | None, given: object) -> Sequence[Evidence]:
-        """Check its seal, and return the findings of attacks. Raises TamperedError."""
+        """Check the release's seal, and return the findings of attacks.
+
+        Raises
+        ------
+        TamperedError : the release or the evidence does not match its seal.
+        """
 
     def sections(self, evidence: Sequence[Evidence]) -> Sequence[Section]:
-        """Return the sections of its public report."""
+        """Return the sections of the release's public report."""
 
     def commands(self, evidence: Sequence[Evidence]) -> Sequence[str]:
-        """Return the commands that made it, and the command that checks it."""
+        """Return the commands that made the release, and the command that verifies it."""
 
     def facts(self) -> Mapping[str, str]:
-        """Return the facts of its making."""
+        """Return the facts about how the release was made."""
 
     def parts(self) -> Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
         """Return the public and the private manifest of each part, by the name of the part."""
 
     def checks(self, secret: Secret | None) -> Iterator[ReleaseCheck]:
-        """Check it in every way."""
+        """Yield all checks of the release."""
 
 
 class OfRelease:
-    """A wing's release, as a determination judges it."""
+    """A release of one kind of data, as the subject of a determination."""
 
     def __init__(self, release: StoredRelease) -> None:
         if isinstance(release.path, MemoryPath):
@@ -74,46 +79,48 @@ class OfRelease:
         self.manifest = Path(str(manifest_path(release.local)))
 
     def evidence(self, secret: Secret | None, given: object) -> Sequence[Evidence]:
-        """Check its seal, and return what attacks found."""
+        """Check the release's seal, and return the findings of attacks."""
         check_seal(self._release, secret)
         return find_evidence(self._release, secret, given)
 
     def sections(self, evidence: Sequence[Evidence]) -> Sequence[Section]:
-        """Return the wing's sections."""
+        """Return the sections of the release's public report."""
         return find_module(self.kind).report(self._release, evidence, audience="public")
 
     def commands(self, evidence: Sequence[Evidence]) -> Sequence[str]:
-        """Return the commands that made it, and what checks it."""
+        """Return the commands that made the release, and the command that verifies it."""
         return list(commands(self._release, find_module(self.kind), "public", self.name, evidence))
 
     def facts(self) -> Mapping[str, str]:
-        """Say what made it."""
+        """Return the facts about how the release was made."""
         return facts_of(self._release, "public")
 
     def parts(self) -> Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
-        """Return the public and the private manifest of the one part."""
+        """Return the public and the private manifest of the only part."""
         return {"": (self.public, self._release.private)}
 
     def checks(self, secret: Secret | None) -> Iterator[ReleaseCheck]:
-        """Check it in every way."""
+        """Yield all checks of the release."""
         return checks(self._release, find_module(self.kind).verify, secret)
 
 
 def open_subject(path: str | os.PathLike[str]) -> JudgedRelease:
-    """Open the release at a path: a study's folder, or a wing's release."""
+    """Open the release at a path: a study's folder, or a release of one kind of data."""
     if is_study(Path(path)):
         return open_study(Path(path))
     return OfRelease(StoredRelease.open(path))
 
 
 def is_study(path: Path) -> bool:
-    """Say whether a folder is the release of a study."""
+    """Return whether a folder is the release of a study."""
     return json_at(path / STUDY_MANIFEST).get("format") == STUDY_FORMAT
 
 
 def criteria_of(kind: str) -> tuple[CriterionMeasure, ...]:
-    """Return the measures that judge a kind.
+    """Return the criterion measures of a kind of data.
 
-    Raises RequestError: this voile has no such kind.
+    Raises
+    ------
+    RequestError : this version of voile does not have the kind.
     """
     return CRITERIA if kind == STUDY else find_module(kind).criteria

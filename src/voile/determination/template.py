@@ -1,4 +1,4 @@
-"""A context to fill in: it runs as written, and nobody can approve it before it is filled in."""
+"""Write a context template, which runs unchanged but cannot be approved before it is filled in."""
 
 from __future__ import annotations
 
@@ -70,9 +70,10 @@ attestation = "{TO_DO}: the attestation, in the expert's own words"
 
 
 def write_template(subject: JudgedRelease, *, today: date) -> str:
-    """Return a context for a release, with its columns and its questions, as TOML.
+    """Return a context template for a release, with its columns and criteria, as TOML.
 
-    Guarantee: `determine` takes it as it is. Its verdict is by measured figures alone.
+    Guarantee: `determine` accepts the template unchanged. Its verdict then depends on measured
+    figures alone.
     """
     head = HEAD.format(
         expires=(today + timedelta(days=365)).isoformat(),

@@ -1,4 +1,4 @@
-"""`voile verify FOLDER`: a third party's checks of a determination, without the source."""
+"""The verb `voile verify FOLDER`: a third party's checks of a determination, without the source."""
 
 from __future__ import annotations
 
@@ -47,9 +47,10 @@ class Verified:
 
     Parameters
     ----------
-    checks : in words, and whether each holds; None: it could not be made.
-    says : the determination's status. holds : whether it may be relied on today.
-    signatures : each statement that can be read, with its key.
+    checks : each check in words, and its result. None means that the check was not possible.
+    says : the determination's status.
+    holds : whether the determination is valid today.
+    signatures : each readable statement, with its key.
     """
 
     checks: tuple[ReleaseCheck, ...]
@@ -76,17 +77,18 @@ def verify(
     last: str | None = None,
     now: datetime | None = None,
 ) -> Verified:
-    """Check a determination: files, verdicts, signatures, expiry, and the release it is about.
+    """Check a determination: files, verdicts, signatures, expiry, and its release.
 
     Parameters
     ----------
-    signers : a file in the form of OpenSSH's allowed_signers, from somebody other than the sender
-        of the folder. Without it no signer is confirmed, and nothing holds.
-    release : the release [the file of its name next to the folder].
-    key_file : file with the secret of the release's seals [variable VOILE_SECRET].
-    ledger : of the data holder, whose joint risk was stated; `key_file` is then the ledger's.
-    last : the hash of a statement, as `sign` gave it. Without it, nobody can notice that the last
-        statements, such as a withdrawal, were removed.
+    signers : a file in the format of OpenSSH's allowed_signers, from somebody other than the sender
+        of the folder. Without it, no signer is confirmed, and the determination is not valid.
+    release : the release [the file with its name next to the folder].
+    key_file : the file with the secret of the release's seals [variable VOILE_SECRET].
+    ledger : the data holder's ledger, to check the stated joint risk. `key_file` is then the
+        ledger's secret.
+    last : the hash of a statement, as `sign` returned it. Without it, nobody can notice that the
+        last statements, such as a withdrawal, were removed.
     now : the time of the check.
     """
     moment = now or datetime.now(UTC)
@@ -124,12 +126,12 @@ def write_signed_page(
 
     Parameters
     ----------
-    verified : as `verify` returned it for this folder.
-    out : FILE.html; or FILE.pdf, printed by Chromium.
+    verified : the result of `verify` for this folder.
+    out : FILE.html, or FILE.pdf, which Chromium prints.
 
     Raises
     ------
-    RequestError : there is no Chromium for a PDF, or `out` has another ending.
+    RequestError : `out` is a PDF and Chromium is not installed, or `out` has another ending.
     TamperedError : the page changed after it was signed.
     """
     own, place = DeterminationFolder(folder), Path(out)
@@ -162,12 +164,12 @@ def _result(found: Sequence[ReleaseCheck], says: str, holds: bool) -> Verified:
 
 
 def _describe_error(error: VoileError) -> str:
-    """Say an error as a check that fails: the file's name, and no path of this machine."""
+    """Describe an error as a failed check, with the file's name but no path of this machine."""
     return f"{Path(error.where or '').name} can be read: {error.what}"
 
 
 def _files(own: DeterminationFolder) -> Iterator[ReleaseCheck]:
-    """Compare the files with the list of them, and name unlisted files."""
+    """Compare the files with the list of files, and report unlisted files."""
     try:
         index = own.index
     except (VoileError, OSError):
@@ -182,7 +184,7 @@ def _files(own: DeterminationFolder) -> Iterator[ReleaseCheck]:
 
 
 def _verdicts(own: DeterminationFolder, one: Determination) -> Iterator[ReleaseCheck]:
-    """Judge again, by the manifest in the folder."""
+    """Derive the verdicts again from the manifest in the folder."""
     place = own.path / MANIFEST
     same = place.is_file() and file_sha256(place) == one.manifest_sha256
     yield ReleaseCheck(f"{MANIFEST} is the manifest that was judged", same)
@@ -205,7 +207,7 @@ def _verdicts(own: DeterminationFolder, one: Determination) -> Iterator[ReleaseC
 
 
 def _read_statements(own: DeterminationFolder) -> Iterator[_SignedStatement]:
-    """Read each statement with the key that signed it. A damaged statement has none."""
+    """Yield each statement with the key that signed it. A damaged statement has no key."""
     for path in own.statements():
         name = f"{STATEMENTS}/{path.name}"
         try:
@@ -227,7 +229,7 @@ def _signatures(
     standing: StatementStanding,
     sha256: str,
 ) -> Iterator[ReleaseCheck]:
-    """Hold each statement to its signature, to the list of files, and to the one before it."""
+    """Check each statement's signature, its list of files, and the statement before it."""
     for each in signed:
         if each.statement is None:
             yield ReleaseCheck(f"{each.name} is a statement as voile writes one", False)
@@ -245,7 +247,7 @@ def _signatures(
 def _check_signers(
     signed: Sequence[_SignedStatement], anchors: Sequence[AllowedSigner] | None
 ) -> Iterator[ReleaseCheck]:
-    """Hold each key to the allowed signers; without them no key is anybody's."""
+    """Check each key against the allowed signers; without them no key is confirmed."""
     for each in signed:
         if each.statement is not None and each.key is not None:
             who, at = each.statement.signer, each.statement.at
@@ -274,7 +276,7 @@ def _signatures_of(
 
 
 def _whole(statements: Sequence[PersonStatement], last: str | None) -> Iterator[ReleaseCheck]:
-    """Hold the chain to a statement that somebody was given; its end may have been cut off."""
+    """Check that the chain contains a known statement; its last ones may have been removed."""
     if last is None:
         yield ReleaseCheck(
             "no statement is gone from the end: only a later hash shows it (--last)", None
@@ -289,7 +291,7 @@ def _joint(
     ledger: str | os.PathLike[str] | None,
     key_file: str | os.PathLike[str] | None,
 ) -> Iterator[ReleaseCheck]:
-    """Compare the stated joint risk with today's ledger."""
+    """Compare the stated joint risk with the present ledger."""
     by_name = {each.name: each.figure for each in one.criteria}
     stated = by_name.get("joint-risk")
     if stated is None or not stated.evidence.startswith(FROM_LEDGER):
@@ -316,7 +318,7 @@ def _release(
     given: str | os.PathLike[str] | None,
     secret: Secret | None,
 ) -> Iterator[ReleaseCheck]:
-    """Compare the release with the judged one, if it is present, and run its own checks."""
+    """Compare the release, if it is available, with the judged one, and run its own checks."""
     beside = own.path.absolute().parent / one.release if is_plain(one.release) else None
     place = Path(given) if given is not None else beside
     is_there = place is not None and (is_study(place) or manifest_path(place).exists())
@@ -328,11 +330,11 @@ def _release(
     subject_manifest = place / STUDY_MANIFEST if is_study(place) else manifest_path(place)
     manifest = Path(str(subject_manifest))
     if not manifest.is_file():
-        manifest = open_subject(place).manifest  # of a table of a database
+        manifest = open_subject(place).manifest  # the release is a table of a database
     same = file_sha256(manifest) == one.manifest_sha256
     yield ReleaseCheck(f"the release's manifest, {manifest.name}, is the one judged", same)
     if not same:
-        return  # damaged, or of another release: nothing else was judged
+        return  # the other checks apply only to the judged release
     for says, holds in open_subject(place).checks(secret):
         yield ReleaseCheck(f"release: {says}", holds)
 
@@ -344,7 +346,7 @@ def _conclusion(
     anchors: Sequence[AllowedSigner] | None,
     now: datetime,
 ) -> tuple[str, bool]:
-    """Describe the status of a whole determination, and whether it may be relied on."""
+    """Return the status of an intact determination, and whether it is valid."""
     if not signed:
         return "intact; not signed", False
     if anchors is None:

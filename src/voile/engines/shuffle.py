@@ -1,4 +1,4 @@
-"""Shuffle rows or delay them in order, on disk, with memory that does not depend on them."""
+"""Shuffle rows or delay them in order, on disk, with memory independent of the number of rows."""
 
 from __future__ import annotations
 
@@ -27,24 +27,30 @@ def shuffle_rows(
     memory: int = MEMORY,
     batch_rows: int = BATCH_ROWS,
 ) -> Iterator[pa.RecordBatch]:
-    """Give every row exactly once, in an order drawn uniformly from all permutations.
+    """Yield every row exactly once, in an order drawn uniformly from all permutations.
 
-    Each row is dealt to one of 64 buckets, independently and uniformly. Each bucket is put into
-    uniform random order by the same means, and the buckets follow one another. Uniform: think of
-    every row's key as a real number in [0, 1) with independent uniform digits in base 64. Sorting
-    by such keys is a uniform permutation, since the keys are exchangeable and almost surely
-    distinct. The bucket is the first digit, and the order of a bucket depends on the other digits
-    only. A permutation drawn in memory has the distribution that the remaining digits would give.
+    Each row is assigned to one of 64 buckets, independently and uniformly. Each bucket is shuffled
+    in the same way, and the buckets are concatenated.
 
-    batches : of one schema; dictionaries may differ from batch to batch.
-    rng : seeded from the system's entropy by the caller: the order protects.
-    directory : an existing folder for the buckets, which are deleted as they are read. It holds
-        rows in the clear: give one of mode 0700 on the release's own disk. None: all is in memory.
-    memory : the limit of bytes of rows in memory, copies included, > 0. Data larger than a quarter
-        of it goes to disk, once per factor of 64. The process's peak grows by about twice as much,
-        since Arrow does not give memory back at once.
+    The order is uniform. Suppose that each row has a key in [0, 1), a real number with independent
+    uniform digits in base 64. The keys are exchangeable and almost surely distinct, so the rows
+    sorted by key are a uniform permutation. The bucket is the first digit. The order within a
+    bucket depends only on the other digits. A permutation drawn in memory has the distribution that
+    these digits would give.
 
-    Cost: O(rows) time and disk.
+    Parameters
+    ----------
+    batches : record batches with one schema. Dictionaries may differ from batch to batch.
+    rng : a generator that the caller seeded from the system's entropy, because the order protects
+        people.
+    directory : an existing folder for the buckets, which are deleted after reading. It contains
+        unencrypted rows, so use a folder of mode 0700 on the release's own disk. None keeps all
+        rows in memory.
+    memory : the limit of bytes of rows in memory, including copies, > 0. Data larger than a quarter
+        of it goes to disk, once per factor of 64. The peak memory of the process grows by about
+        twice as much, because Arrow does not return memory immediately.
+
+    Cost: O(rows) time and disk space.
     """
     held, rest = _hold(batches, memory // 4 if directory else sys.maxsize)
     first = next(rest, None)
@@ -70,7 +76,7 @@ def shuffle_rows(
 def hold_batches(
     batches: Iterable[pa.RecordBatch], *, directory: Path | None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches in their order, but only after the last one has arrived.
+    """Yield batches in their order, but only after the last batch has arrived.
 
     As with `shuffle_rows`, `directory` contains unencrypted rows until then.
     """
@@ -92,9 +98,9 @@ def hold_batches(
 def _hold(
     batches: Iterable[pa.RecordBatch], size: int
 ) -> tuple[list[pa.RecordBatch], Iterator[pa.RecordBatch]]:
-    """Take batches until they fill `size` bytes, at least one.
+    """Collect batches until they fill `size` bytes; return them and the remaining ones.
 
-    Return them and the remaining ones.
+    At least one batch is collected.
     """
     rest = iter(batches)
     held: list[pa.RecordBatch] = []
@@ -108,7 +114,7 @@ def _hold(
 def _deal(
     batches: Iterator[pa.RecordBatch], rng: np.random.Generator, folder: Path, size: int
 ) -> list[Path]:
-    """Distribute rows to buckets on disk, as many at a time as fill `size` bytes."""
+    """Distribute rows to buckets on disk, in portions of about `size` bytes."""
     paths = [folder / f"{i}.arrow" for i in range(BUCKETS)]
     with ExitStack() as files:
         writers: list[pa.ipc.RecordBatchStreamWriter] = []
@@ -133,7 +139,7 @@ def _bucket(path: Path) -> Iterator[pa.RecordBatch]:
 def permute_rows(
     batches: list[pa.RecordBatch], rng: np.random.Generator, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
-    """Yield rows in memory in an order drawn uniformly from all permutations."""
+    """Yield the rows of batches in memory, in an order drawn uniformly from all permutations."""
     if not batches:
         return
     table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()

@@ -1,4 +1,4 @@
-"""Run tasks on Spark. Only task numbers and results pass through it."""
+"""Run tasks on Spark, which receives only task numbers and results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from voile.core.errors import RequestError, VoileError
 from voile.data.spark.session import open_session, spark_failures
 
 RETRIED = "WorkError: "
-"""How a worker's failure is found in Spark's words, which may quote anything else."""
+"""The prefix of a worker's failure in Spark's message.
+
+Other parts of the message may quote data.
+"""
 
 
 def on_spark(work: Callable[[int], str], tasks: int) -> Sequence[str]:
@@ -22,7 +25,7 @@ def on_spark(work: Callable[[int], str], tasks: int) -> Sequence[str]:
 
     Raises
     ------
-    VoileError : a task failed as often as Spark tries it, or workers do not have voile.
+    VoileError : a task failed at every attempt that Spark makes, or workers do not have voile.
     """
     if not tasks:
         return []

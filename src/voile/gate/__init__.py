@@ -1,1 +1,4 @@
-"""The gate: it measures the written bytes of a release, with no code of fitting or attacking."""
+"""The release gate, which measures the written bytes of a release.
+
+It shares no code with fitting or attacking.
+"""

@@ -1,4 +1,4 @@
-"""The use of a release to analysts: the remaining detail of columns, and the error of counts."""
+"""Measure a release's use to analysts: the detail of its columns, and the error of counts."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ LEAST_COUNT = 0.001
 RARE = 0.5
 ROUNDING = 1e-9
 AT_ONCE = 1_000_000
-"""The most combinations, times queries, in one step."""
+"""The largest number of combinations times queries that one step processes."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReleasedLabels:
     """The labels of each released group, and the values of the domain that each label covers.
 
-    label : (groups, q) ints.
-    covered : for each column (labels, values) bools, whether a label covers a value.
+    label : (groups, q) integers, the code of each group's label in each column.
+    covered : for each column a boolean array (labels, values), True if the label covers the value.
     """
 
     label: Ints
@@ -43,7 +43,7 @@ class ReleasedLabels:
 
     @property
     def widths(self) -> Floats:
-        """(groups, q), the number of the domain's values that a label covers."""
+        """The number of values that each group's label covers in each column, (groups, q)."""
         pairs = zip(self.covered, self.label.T, strict=True)
         return np.column_stack([held.sum(axis=1)[own] for held, own in pairs]).astype(np.float64)
 
@@ -56,18 +56,23 @@ def measure_utility(
     likely: Sequence[Floats | Bits] | None = None,
     importance: Sequence[float] | None = None,
 ) -> Iterator[GateFinding]:
-    """Yield the remaining detail of each column, and the error of COUNT queries.
+    """Yield findings about the remaining detail of each column and the error of COUNT queries.
 
-    labels : the number of different labels of a column in the release.
-    entropy_kept : the share of a column's entropy that its own labels keep.
+    The findings for each column:
+
+    labels : the number of different labels of the column in the release.
+    entropy_kept : the share of the column's entropy that its own labels keep.
     rare_values_merged : the share of people with a rare value that the release merges with other
-        values or suppresses. Rare: held by fewer than n / (2 x distinct values) people.
+        values or suppresses. A value is rare if fewer than n / (2 x distinct values) people have
+        it.
 
     Parameters
     ----------
     names : the names of the columns.
-    likely : for each column (labels, values) >= 0, the people of each value by published marginals.
-    importance : (q,) >= 0, the weight of each column in `hidden_by_labels`; None: equal weights.
+    likely : for each column an array (labels, values) >= 0, the number of people with each value
+        according to published marginals.
+    importance : (q,) >= 0, the weight of each column in `hidden_by_labels`. None gives equal
+        weights.
     """
     people = float(rows.people.sum())
     if not people:
@@ -106,8 +111,8 @@ def count_misplaced(rows: PlacedRows, labels: ReleasedLabels) -> GateFinding:
 def hide_by_labels(rows: PlacedRows, labels: ReleasedLabels) -> Floats:
     """Return the share of each column's entropy that its own labels hide, (q,) >= 0.
 
-    The share is H(column | its label) / H(column), or 0 for a column of one value. People who are
-    not released count with the entropy of the whole column.
+    The share is H(column | its label) / H(column). It is 0 for a column with a single value. People
+    without a released row count with the entropy of the whole column.
     """
     kept = rows.group >= 0
     own, people = rows.people[kept], float(rows.people.sum())
@@ -130,7 +135,7 @@ def _n_log_n(people: NDArray[Any]) -> float:
 
 
 def _count_rare(rows: PlacedRows, labels: ReleasedLabels, d: int) -> float:
-    """Count people with a rare value of a column that no released label shows alone."""
+    """Count the people with a rare value of a column that no released label shows alone."""
     held = np.bincount(rows.values[:, d], rows.people, rows.sizes[d])
     is_rare = held < RARE * held.sum() / (held > 0).sum()
     is_single = labels.covered[d].sum(axis=1) == 1
@@ -147,10 +152,14 @@ def count_query_error(
 ) -> float:
     """Return the median relative error of 1,000 random COUNT queries on the release.
 
-    A query counts the people within a range of 1 to 3 columns. A range covers 5 to 30% of a domain,
-    around the value of a random person. The estimate spreads people evenly over the values of a
-    label, or as in `likely`: for each column, (labels, values). An error is relative to the true
-    count, or to .1% of the people if that is more.
+    A query counts the people within a range of values in 1 to 3 columns. A range covers 5% to 30%
+    of a domain and contains the value of a random person. The estimate distributes people evenly
+    over the values of a label, or in proportion to `likely`. An error is relative to the true
+    count, or to 0.1% of the people if that is more.
+
+    Parameters
+    ----------
+    likely : for each column an array (labels, values) >= 0, the weight of each value of a label.
 
     Cost: O(rows) for each set of queried columns, and O(`QUERIES` x distinct values and labels of
     three columns).
@@ -178,10 +187,12 @@ def count_query_error(
 
 
 def _count(codes: Ints, people: Floats, shares: Sequence[Floats]) -> Floats:
-    """Return the people that each query counts, (queries,).
+    """Return the number of people that each query counts, (queries,).
 
-    codes : (m, c) the codes of people.
-    shares : for each column (queries, codes), the share of a code within the range of a query.
+    codes : (m, c), the codes of each row in the c queried columns.
+    people : (m,), the number of people of each row.
+    shares : for each column an array (queries, codes), the share of a code within the range of a
+        query.
     """
     cell = number_tuples(*codes.T)
     held = np.bincount(cell, people)
@@ -197,7 +208,7 @@ def _count(codes: Ints, people: Floats, shares: Sequence[Floats]) -> Floats:
 
 
 def _asked_values(first: Ints, width: Ints, size: int) -> Bits:
-    """Return whether each value is in the range of each query, (queries, size)."""
+    """Return whether each value of a domain is in the range of each query, (queries, size)."""
     places = np.arange(size) - first[:, None]
     return np.asarray((places >= 0) & (places < width[:, None]))
 
@@ -205,7 +216,7 @@ def _asked_values(first: Ints, width: Ints, size: int) -> Bits:
 def _ranges_around(
     around: NDArray[Any], sizes: Sequence[int], rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw the first value and the width of each query's range in each column; 0: no range."""
+    """Draw the first value and the width of each query's range in each column; 0 means no range."""
     first, width = np.zeros((2, *around.shape), dtype=np.int64)
     for i, values in enumerate(around.tolist()):
         for d in rng.permutation(len(sizes))[: rng.integers(1, MOST_COLUMNS + 1)].tolist():
@@ -215,6 +226,6 @@ def _ranges_around(
 
 
 def _overlaps(values: Floats | Bits, asked: Floats) -> Floats:
-    """Return the share of each label's values in the range of each query, (queries, labels)."""
+    """Return the share of each label's values within the range of each query, (queries, labels)."""
     whole = values.sum(axis=1)
     return np.asarray(asked @ values.T / np.where(whole > 0, whole, 1))

@@ -1,7 +1,7 @@
-"""True dates of a person in a release that moves other dates of the same person.
+"""Count true dates of a person in a release that moves other dates of the same person.
 
-A date is *true* if the release contains it as the source does. One true date reveals how far all
-dates of its person have moved. The gate reads dates with its own grammar:
+A date is *true* if the release contains the same date as the source. One true date reveals how far
+all dates of its person have moved. The gate reads dates with its own grammar:
 
 - days in figures with a year
 - days with a month's name in six languages
@@ -49,7 +49,7 @@ _BACK = 24
 
 @dataclass(frozen=True)
 class _DateMention:
-    """The written form of a date, and the word before it."""
+    """The text of a date, and the word before it."""
 
     text: str
     before: str
@@ -63,15 +63,18 @@ def measure_dates_left(
     numbers: NDArray[np.int64],
     people: Source | None = None,
 ) -> tuple[GateFinding, ...]:
-    """Count the true dates of people with other dates that differ from the source, and the people.
+    """Count the true dates that reveal how far a person's dates have moved, and count these people.
 
-    A text and its source with equally many dates are compared date by date, in order. In other
-    texts a date is true if both contain it after the same word.
+    Only people with at least one moved date count. If a text and its source contain equally many
+    dates, the dates are compared in order. Otherwise a date is true if both texts contain it after
+    the same word.
 
     Parameters
     ----------
-    numbers : (n,) the source's number of each released row.
-    people : a column `person` of tokens in the release's order; None: each row is a person.
+    texts, columns : the text columns of the release and of the source.
+    numbers : (n,), the source's row number of each released row.
+    people : a column `person` of tokens in the release's order. None means that each row is a
+        person.
 
     Cost: O(characters). Memory grows with the number of dates.
     """
@@ -110,7 +113,7 @@ def _count_true(was: Sequence[_DateMention], now: Sequence[_DateMention]) -> int
 
 
 def _persons(people: Source | None, rows: int) -> Mapping[int, int] | Sequence[int]:
-    """Return each row's person; a row without a token counts as its own person."""
+    """Return the person of each row; a row without a token is a person of its own."""
     if people is None:
         return range(rows)
     tokens = [x for batch in people.batches(["person"]) for x in batch.column(0).to_pylist()]

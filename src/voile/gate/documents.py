@@ -1,4 +1,4 @@
-"""The findings of released documents: their number, length and marks, from the written bytes."""
+"""Count the documents, characters and marks of a release in its written bytes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from voile.gate.finding import NOBODY, GateFinding, Unit
 
 BATCH_ROWS = 1024
 MARK = r"\[[A-Z0-9_]+\]"
-"""A label that replaces an identifier."""
+"""The pattern of a label that replaces an identifier."""
 UNITS: dict[str, Unit] = {"documents": "documents", "characters": "characters", "marks": "marks"}
 
 
 def measure_documents(
     release: Source, texts: Sequence[str], people: Source | None = None
 ) -> tuple[GateFinding, ...]:
-    """Count documents, characters and marks in the text columns.
+    """Count the rows, documents, characters and marks in the text columns.
 
-    people : a column `person` of tokens in the release's order, to count subjects as well.
+    people : a column `person` of tokens in the release's order. If it is given, subjects are
+        counted as well.
 
     Memory: one batch of rows, and the distinct tokens.
     """
@@ -40,7 +41,7 @@ def measure_documents(
 
 
 def find_no_documents() -> tuple[GateFinding, ...]:
-    """Return the findings of a release without rows, which some formats cannot read back."""
+    """Return the findings of a release without rows, which some file formats cannot represent."""
     return _find_counts(0, dict.fromkeys(UNITS, 0))
 
 

@@ -1,4 +1,4 @@
-"""A finding: one figure that the gate counted in the written bytes of a release."""
+"""The findings of the gate: figures measured in the written bytes of a release."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ FORBID = {"extra": "forbid"}
 
 @dataclass(frozen=True, kw_only=True)
 class GateFinding:
-    """One measured figure.
+    """One figure that the gate measured.
 
     Parameters
     ----------
-    name : e.g. ``k``. With `of` it is unique within a release.
-    value : the figure, in `unit`; infinite for the smallest group of an empty release.
+    name : the name of the figure, such as ``k``. With `of` it is unique within a release.
+    value : the figure, in `unit`. The smallest group of an empty release has an infinite size.
     knows : the adversary's knowledge, in one sentence.
-    n : the number of people or rows that the figure refers to; None: no such number.
-    of : the measured column, category or facts, if each has its own finding.
+    n : the number of people or rows that the figure refers to. None if there is no such number.
+    of : the measured column, category or facts, if each of them has its own finding.
     interval : the 95% interval of an estimated figure.
-    expected, deviation : the figure that chance alone gives, and its standard deviation; None if
+    expected, deviation : the figure expected by chance alone, and its standard deviation. None if
         chance gives no such figure.
     origin : the files that the gate measured.
     """
@@ -78,7 +78,7 @@ OWN = tuple(one.name for one in fields(GateFinding))
 
 @dataclass(frozen=True)
 class StatedAdversary:
-    """An adversary's knowledge, in one sentence, and the files that its figures come from."""
+    """An adversary's knowledge, in one sentence, and the files that the gate measured."""
 
     knows: str
     origin: Origin = "release"
@@ -95,7 +95,7 @@ class StatedAdversary:
         expected: float | None = None,
         deviation: float | None = None,
     ) -> GateFinding:
-        """Return a finding about this adversary."""
+        """Return a finding with this adversary's knowledge and origin."""
         return GateFinding(
             name=name,
             value=float(value),
@@ -111,16 +111,16 @@ class StatedAdversary:
 
 
 NOBODY = StatedAdversary("needs no knowledge")
-"""Anybody who has the release. Plain counts refer to this adversary."""
+"""The adversary of plain counts: anybody who has the release."""
 
 
 def figures_of(findings: Iterable[GateFinding]) -> dict[str, float]:
-    """Return the value of each finding by its key."""
+    """Return a dictionary of the findings' values by key."""
     return {one.key: one.value for one in findings}
 
 
 def findings_to_data(findings: Iterable[GateFinding]) -> list[dict[str, Any]]:
-    """Return plain data for a manifest, without infinite figures, empty fields and details."""
+    """Convert findings to plain data for a manifest, without infinite figures and empty fields."""
     return [
         {name: x for name in OWN if (x := getattr(one, name)) not in (None, "")}
         for one in findings
@@ -129,7 +129,7 @@ def findings_to_data(findings: Iterable[GateFinding]) -> list[dict[str, Any]]:
 
 
 def findings_from_data(data: Iterable[Mapping[str, Any]]) -> tuple[GateFinding, ...]:
-    """Return the findings in the data of `findings_to_data`.
+    """Recreate findings from the data of `findings_to_data`.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Groups of released rows that show the same labels, counted in people.
+"""Groups of released rows with the same labels, and the number of people in each group.
 
-A *group* is a tuple of released labels, as written. It counts each person who has a row in it
-once. If no people are given, each row counts as a person. A person's risk is the largest risk of
-her rows.
+A *group* is a distinct tuple of released labels, as written. A person counts once in each group
+that contains a row of hers. If no people are given, each row counts as a person. A person's risk is
+the largest risk of her rows.
 """
 
 from __future__ import annotations
@@ -29,19 +29,21 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 PeopleOf = Callable[[pa.Table], Floats]
-"""A function that counts the people of the population in each group, from the groups' labels."""
+"""A function that returns the number of people of the population in each group, given its
+labels.
+"""
 MEMORY = 500_000_000
-"""Bytes that a count may use. DuckDB uses half of them, and spills beyond."""
+"""The memory budget of a count, in bytes. DuckDB uses half of it and spills to disk beyond that."""
 
 
 @dataclass(frozen=True)
 class PeopleAtRisk:
-    """People by the smallest group of their rows, (m,) each.
+    """Counts of people by the smallest group of their rows, as arrays (m,).
 
     people : the number of people.
-    group : the people of the release in the smallest group of their rows.
-    register : the same, if each group has the people of the release or of the population, whichever
-        are more.
+    group : the number of the release's people in the smallest group of their rows.
+    register : the same, but each group's size is the larger of its counts in the release and in the
+        population.
     """
 
     people: Floats
@@ -50,16 +52,16 @@ class PeopleAtRisk:
 
     @property
     def subjects(self) -> float:
-        """The people of the release."""
+        """The number of people of the release."""
         return float(self.people.sum())
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableColumns:
-    """The columns of a released table that are no labels, by an adversary's use of them.
+    """The columns of a released table other than its labels, by their use to an adversary.
 
-    sensitive : the columns with measured diversity.
-    known : columns that an adversary may know of a person, in addition to the labels.
+    sensitive : the columns for which diversity within groups is measured.
+    known : columns that an adversary may know about a person, in addition to the labels.
     others : pseudonyms and kept values, which may join the rows of a person.
     """
 
@@ -72,10 +74,10 @@ NO_COLUMNS = TableColumns()
 
 
 class ReleasedGroups:
-    """The groups of one release, in their own database; see `open_groups`.
+    """The groups of one release, in a DuckDB database of their own; see `open_groups`.
 
-    The table `rows` contains the released rows with the number `g` of their group. `g` is null if a
-    row is in no group.
+    The table `rows` contains the released rows with the number `g` of their group. `g` is null for
+    a row that belongs to no group.
     """
 
     def __init__(
@@ -99,10 +101,10 @@ class ReleasedGroups:
         self._number_groups()
 
     def _load_rows(self, rows: Source, suppressed: Mapping[str, Collection[str | int]]) -> None:
-        """Make the table `numbered` of groups, and the table `rows`; read the release twice."""
+        """Create the tables `numbered`, of groups, and `rows`, with two passes over the release."""
         named = [identifier(name) for name in self.label_names] or [
             "0"
-        ]  # without labels, one group
+        ]  # without labels, all rows form one group
         own = ", ".join(f"{name} AS {key}" for name, key in zip(named, self._keys, strict=True))
         cells = {name: ", ".join(map(_literal, texts)) for name, texts in suppressed.items()}
         empty = [
@@ -135,7 +137,7 @@ class ReleasedGroups:
         )
 
     def _number_groups(self) -> None:
-        """Make the tables of groups, of pairs of a group and a person, and of people."""
+        """Create the tables of groups, of pairs of a group and a person, and of people."""
         people = "count(*)" if self._has_people else "sum(times)"
         self._connection.execute(
             "CREATE TABLE counted AS SELECT g, person, count(*) AS times FROM rows "
@@ -152,19 +154,19 @@ class ReleasedGroups:
 
     @property
     def labels(self) -> pa.Table:
-        """The labels of each group, in a fixed order."""
+        """The labels of each group, in order of group number."""
         table = self._connection.execute(f"SELECT {', '.join(self._keys)} FROM groups ORDER BY g")
         found = table.to_arrow_table()
         return pa.table(dict(zip(self.label_names, found.columns, strict=False)))
 
     @property
     def people(self) -> Floats:
-        """(groups,) the people of each group."""
+        """The number of people in each group, (groups,)."""
         return self._fetch("SELECT people FROM groups ORDER BY g")["people"]
 
     @property
     def masses(self) -> Floats:
-        """(groups,) the people of each group, with each person spread evenly over her groups."""
+        """The number of people in each group, (groups,), each divided among her groups."""
         if not self._has_people:
             return self.people
         shares = "SELECT person, groups AS m FROM persons"
@@ -173,7 +175,7 @@ class ReleasedGroups:
     def people_at_risk(self, population: Floats) -> PeopleAtRisk:
         """Count people by the smallest group of their rows.
 
-        population : (groups,) the people of the population in each group.
+        population : (groups,), the number of people of the population in each group.
         """
         sizes = pa.table({"g": np.arange(1, len(population) + 1), "register": population})
         self._connection.register("sizes", sizes)
@@ -190,9 +192,9 @@ class ReleasedGroups:
         return PeopleAtRisk(found["held"], found["n"], found["r"])
 
     def without_each_label(self) -> Iterator[tuple[str, PeopleAtRisk]]:
-        """Yield each label, and people by the smallest group of their rows if it is ignored.
+        """Yield each label column, with people by smallest group if the column is ignored.
 
-        Memory: 16 bytes for each group of a person with several groups.
+        Memory: 16 bytes for each pair of a group and a person with several groups.
         """
         if not self.label_names:
             return
@@ -211,9 +213,10 @@ class ReleasedGroups:
             yield column, PeopleAtRisk(people[people > 0], *(smallest[people > 0],) * 2)
 
     def _read_pairs(self) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
-        """Return the people of each group alone, and each group of people with several groups.
+        """Return the people of each group with a single group, and the other pairs as two arrays.
 
-        The people with several groups have numbers from 0, in their order.
+        The two arrays contain the group and the person of each pair of a person with several
+        groups. These people have numbers from 0.
         """
         if not self._has_people:
             return self.people, *(np.zeros(0, np.int64),) * 2
@@ -230,7 +233,7 @@ class ReleasedGroups:
         return held, found["g"], np.cumsum(np.diff(person, prepend=person[:1]) != 0)
 
     def _ignore(self, column: str) -> NDArray[np.int64]:
-        """Return for each group the number of the wider group that ignores a label."""
+        """Return, for each group, the number of its merged group if one label column is ignored."""
         keys = [k for k, name in zip(self._keys, self.label_names, strict=False) if name != column]
         others = ", ".join(keys) or "0"
         sql = f"SELECT dense_rank() OVER (ORDER BY {others}) - 1 AS w FROM groups ORDER BY g"
@@ -239,7 +242,7 @@ class ReleasedGroups:
     def by_value(self, column: str) -> ValueCounts:
         """Count people by group and by value of a column.
 
-        A person is spread evenly over her distinct pairs of group and value.
+        A person is divided evenly among her distinct pairs of a group and a value.
         """
         value = self._values[column]
         self._connection.execute(
@@ -260,7 +263,7 @@ class ReleasedGroups:
         return ValueCounts(found["g"], found["i"], found["n"], values.column(0).to_pylist())
 
     def count_unique(self) -> int:
-        """Count the people with a row that no other person shares, by group and known values."""
+        """Count the people with a row of unique labels and known values."""
         keys = ", ".join(["g", *(self._values[x] for x in self.columns.known if x in self._values)])
         alone = "min(person) = max(person)" if self._has_people else "count(*) = 1"
         people = "count(DISTINCT p)" if self._has_people else "count(*)"
@@ -282,10 +285,10 @@ class ReleasedGroups:
 
 
 def _write_spread(table: str, keys: str, shares: str) -> str:
-    """Write a SELECT of the people by some keys, each spread evenly over her rows of a table.
+    """Write a SELECT that counts people by keys, with each person divided evenly among her rows.
 
-    `shares` selects the number m of rows of each person. The query first counts whole people by m,
-    so that the order of rows changes no digit.
+    `shares` selects the number m of rows of each person in `table`. The query counts whole people
+    by m first, so the order of the rows does not change the result in any digit.
     """
     return (
         f"SELECT {keys}, sum(n / m ORDER BY m)::DOUBLE AS n FROM (SELECT {keys}, m, count(*) AS n "
@@ -307,16 +310,17 @@ def open_groups(
     suppressed: Mapping[str, Collection[str | int]] | None = None,
     directory: Path | None = None,
 ) -> Iterator[ReleasedGroups]:
-    """Count the groups of a release's rows.
+    """Open a database with the groups of a release's rows.
 
     Parameters
     ----------
     rows : the release, as written.
-    labels : the generalised columns. columns : the other columns.
-    people : a column `person` of tokens in the release's order; None: each row is a person. An
-        optional column `row` contains the number of the source's row.
-    suppressed : for each label column, the cells that represent no value. A row with only such
-        cells is in no group.
+    labels : the names of the generalised columns.
+    columns : the columns other than labels.
+    people : a column `person` of tokens in the release's order. None means that each row is a
+        person. An optional column `row` contains the row number in the source.
+    suppressed : for each label column, the cells that represent a suppressed value. A row that
+        contains only such cells belongs to no group.
     directory : the folder for data that does not fit in memory.
 
     Raises
@@ -324,7 +328,7 @@ def open_groups(
     TamperedError : `people` and the release have different numbers of rows.
 
     Cost: two passes over the rows, in one thread. Two threads took half as much CPU time again.
-    Memory grows with the groups. DuckDB spills beyond MEMORY / 2.
+    Memory grows with the number of groups. DuckDB spills beyond MEMORY / 2.
     """
     counted = rows if people is None else RowsWithPeople(rows, people)
     with connect(memory=MEMORY, threads=1, directory=directory) as connection:

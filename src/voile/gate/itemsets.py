@@ -1,7 +1,7 @@
-"""The findings of a release of sparse 0/1 rows: k-anonymity by containment, from its written bytes.
+"""Measure k-anonymity by containment in a release of sparse 0/1 rows, from its written bytes.
 
 DuckDB groups equal rows. It joins each row that too few people have with the rows that contain the
-rarest item of that row. It also counts the records of people whose rows other columns join.
+rarest item of that row. It also counts people by records, if other columns join their rows.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     import duckdb
 
 RANGES = "ranges"
-"""The kind of a column with numbers or dates that the release contains as intervals."""
+"""The kind of a column of numbers or dates that the release contains as intervals."""
 ITEMS = "all items"
-"""The known part of each joined row."""
+"""The part of each joined row that the adversary knows."""
 WHOLE_ROW = StatedAdversary("knows all items of a row, and all items that it lacks")
 INTERVALS = StatedAdversary("knows the intervals of all numbers and dates of a row")
 
@@ -49,25 +49,28 @@ def measure_itemsets(
     absences: bool = False,
     directory: Path | None = None,
 ) -> tuple[GateFinding, ...]:
-    """Return the findings of a release; refuse a cell that its policy does not publish.
+    """Return the findings of a release, and reject cells that its policy does not publish.
 
     Parameters
     ----------
     release : the written rows, one for each record.
-    people : a column `person` of tokens in the release's order; None: each row is a person. An
-        optional column `row` contains the number of the source's row.
-    policy : the columns of the public manifest, with the values of each.
-    k : the promised number of people. Other columns or a kept order may join the rows of a
-        person. The findings then count the people whose joined rows fewer than k people share.
-    m : the number of items that the adversary knows of a row, at least 1; None for all.
-    absences : whether the adversary also knows items that the row lacks.
+    people : a column `person` of tokens in the release's order. None means that each row is a
+        person. An optional column `row` contains the row number in the source.
+    policy : the columns of the public manifest, with the values of each column.
+    k : the promised number of people. Other columns or a kept order may join the rows of a person.
+        In that case the findings also count the people whose joined rows fewer than k people share.
+    m : the number of items of a row that the adversary knows, at least 1. None means all items.
+    absences : whether the adversary also knows which items a row lacks.
 
-    ``anonymity`` is the least number of people who share everything that this adversary may know.
+    Returns
+    -------
+    tuple of GateFinding : ``anonymity`` is the smallest number of people who share everything that
+        this adversary may know.
 
     Raises
     ------
-    TamperedError : a cell has a value that is not in the policy, or `people` and the release have
-        different numbers of rows.
+    TamperedError : a cell contains a value that is not in the policy, or `people` and the release
+        have different numbers of rows.
     """
     with connect(directory=directory) as connection:
         others = _name_others(release, people, policy)
@@ -101,7 +104,7 @@ def measure_itemsets(
 def _name_others(
     release: Source, people: Source | None, policy: Sequence[Mapping[str, Any]]
 ) -> dict[str, str]:
-    """Return the columns that may join the rows of a person, each with its name in `held`."""
+    """Map each column that may join the rows of a person to its name in the table `held`."""
     items = {column["column"] for column in policy}
     if people is None:
         return {}
@@ -113,7 +116,7 @@ def _name_others(
 def _count_records(
     connection: duckdb.DuckDBPyConnection, others: Mapping[str, str]
 ) -> RecordClasses | None:
-    """Count people by the records that other columns or a kept order join; drop `held`."""
+    """Count people by the records that columns or a kept order join, and drop the table `held`."""
     values = "".join(f", {value}" for value in others.values())
     connection.execute(
         f"CREATE TABLE rows AS SELECT id AS g, person{values} FROM held JOIN patterns USING (items)"
@@ -126,7 +129,10 @@ def _count_records(
 
 
 def _bound_unique(records: RecordClasses) -> GateFinding:
-    """Return a share of people unique by all rows that hides counts of 1 to 10."""
+    """Return an upper bound on the share of people with unique records.
+
+    The bound hides counts of 1 to 10.
+    """
     unique, few = records.count_people(2), SMALL_GROUP - 1
     least = few + 1 if 0 < unique <= few else unique
     most = min(least / records.subjects, 1.0)
@@ -136,7 +142,7 @@ def _bound_unique(records: RecordClasses) -> GateFinding:
 
 
 def _knowledge(m: int | None, absences: bool) -> str:
-    """Write the knowledge that a constraint allows.
+    """Write the adversary's knowledge that a constraint allows.
 
     >>> _knowledge(2, False)
     'knows at most 2 items of a row'
@@ -152,7 +158,7 @@ def _load(
     policy: Sequence[Mapping[str, Any]],
     others: Mapping[str, str],
 ) -> int:
-    """Make the table `held` of each row's sorted items, person and others; return its length."""
+    """Create the table `held` of each row's sorted items, person and others; return its length."""
     names = "".join(f", {value} VARCHAR" for value in others.values())
     connection.execute(f"CREATE TABLE held (row BIGINT, items INTEGER[], person BIGINT{names})")
     numbers: dict[str, dict[str, int]] = {}
@@ -178,13 +184,13 @@ def _load(
 
 
 def _intervals(policy: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Return the numbers of the items that are intervals of numbers or dates."""
+    """Return the numbers of the items that represent intervals of numbers or dates."""
     kinds = [column["kind"] for column in policy for _ in column["values"]]
     return [number for number, kind in enumerate(kinds) if kind == RANGES]
 
 
 def _least_by(connection: duckdb.DuckDBPyConnection, items: list[int]) -> float:
-    """Return the least number of people who have the same of these items."""
+    """Return the smallest number of people who share the same subset of the given items."""
     found = _one(
         connection,
         f"""
@@ -203,7 +209,7 @@ def _lists(
     policy: Sequence[Mapping[str, Any]],
     numbers: Mapping[str, Mapping[str, int]],
 ) -> list[list[int]]:
-    """Read the items of each row, value by value; refuse a value that is not in the policy."""
+    """Return the item numbers of each row, and reject a value that is not in the policy."""
     lists: list[list[int]] = [[] for _ in range(len(batch))]
     for column in policy:
         name, known = column["column"], numbers[column["column"]]
@@ -230,7 +236,7 @@ def _values(cell: Any, kind: str) -> Iterator[str]:
 
 
 def _count_patterns(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
-    """Group equal rows, and count the unique ones."""
+    """Group equal rows, and count rows, unique rows, empty rows and people."""
     connection.execute("""
         CREATE TABLE patterns AS
         SELECT row_number() OVER () AS id, items, count(*) AS n, count(DISTINCT person) AS people
@@ -260,7 +266,7 @@ def _least(
     figures: Mapping[str, float],
     features: int,
 ) -> float:
-    """Return the least number of people who share everything that this adversary may know."""
+    """Return the smallest number of people who share everything that this adversary may know."""
     if m is not None:
         found = _parts(connection, m, features if absences else 0)
     elif absences:
@@ -271,10 +277,10 @@ def _least(
 
 
 def _count_containing(connection: duckdb.DuckDBPyConnection) -> float | None:
-    """Return the least number of people with rows that contain some row; None: all are empty.
+    """Return the smallest number of people with rows that contain some row.
 
-    This number is at most the people of the rarest item. The query compares only rows that fewer
-    people have.
+    None means that all rows are empty. The number is at most the number of people with the rarest
+    item. The query therefore compares only the rows of fewer people.
     """
     connection.execute("""
         CREATE TABLE cells AS SELECT id, unnest(items) AS item FROM patterns""")
@@ -303,10 +309,10 @@ def _count_containing(connection: duckdb.DuckDBPyConnection) -> float | None:
 
 
 def _parts(connection: duckdb.DuckDBPyConnection, m: int, signed: int) -> float | None:
-    """Return the least number of people who share a part of at most m items of some row.
+    """Return the smallest number of people who share at most m items of some row.
 
-    If `signed` > 0, the adversary also knows the items that a row lacks, among so many features. A
-    missing item x becomes -1 - x.
+    If `signed` > 0, the adversary also knows which of `signed` features a row lacks. A missing item
+    x has the code -1 - x.
     """
     lacks = f"""
         UNION ALL SELECT id, -1 - x FROM patterns, range({signed}) AS every(x)
@@ -325,10 +331,10 @@ def _parts(connection: duckdb.DuckDBPyConnection, m: int, signed: int) -> float 
 
 
 def _rarest_of(size: int) -> str:
-    """Write the query for the least number of people who share some `size` items.
+    """Write the query for the smallest number of people who share some `size` items.
 
-    The sum first counts people with only one pattern, by pattern. It counts each other person once
-    for each part, over all patterns of that person.
+    The sum first counts the people with only one pattern, by pattern. It counts every other person
+    once for each set of items, over all patterns of that person.
     """
     part = ", ".join(f"known{i}.item AS item{i}" for i in range(size))
     names = ", ".join(f"item{i}" for i in range(size))

@@ -1,4 +1,4 @@
-"""The share of a source's words that its release contains, counted in the texts of both."""
+"""Measure the share of the source's words that a release still contains."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ def measure_kept_words(
 ) -> GateFinding:
     """Return the share of words in the released rows' source texts that the release contains.
 
-    A word counts as often as both the source and the release contain it, in any place. The share is
-    therefore at least the share of words that stay in their places. Marks are no words.
+    The common count of a word is the smaller of its counts in the source and in the release, in any
+    position. The share is therefore at least the share of words that stay in their positions. Marks
+    do not count as words.
 
     Parameters
     ----------
-    texts, columns : the columns of text of the release and of the source.
-    numbers : (n,) the source's number of each released row.
+    texts, columns : the text columns of the release and of the source.
+    numbers : (n,), the source's row number of each released row.
 
     Cost: O(characters). Memory grows with the number of distinct words.
     """
@@ -50,7 +51,10 @@ def measure_kept_words(
 def iterate_texts(
     source: Source, columns: Sequence[str], numbers: NDArray[np.int64] | None = None
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield the row, the column's number and the text of each cell, by default of all rows."""
+    """Yield the row number, the column number and the text of each non-null cell.
+
+    numbers : the rows to read. None means all rows.
+    """
     wanted = None if numbers is None else np.sort(numbers)
     first = 0
     for batch in source.batches(columns, batch_rows=BATCH_ROWS):

@@ -1,12 +1,12 @@
-"""The information loss of a release, from the values of each row and the labels that replace them.
+"""Measure a release's information loss, from each row's values and the labels that replace them.
 
-*Divergence loss* is eq. 4 of Xia et al. (CODASPY 2013), divided by the value for one group of all
-people. It measures how far values are from even within the groups. *Entropy loss* is the share of
-each column's entropy that remains within groups, H(column | group) / H(column). It is the mean over
-the columns with more than one value. *NCP* is the normalised certainty penalty (Xu et al., KDD
-2006), the mean label width.
+- *Divergence loss* is eq. 4 of Xia et al. (CODASPY 2013), divided by its value for one group of
+  all people. It measures how unevenly values are distributed within groups.
+- *Entropy loss* is the share of each column's entropy that remains within groups,
+  H(column | group) / H(column). It is averaged over the columns with more than one value.
+- *NCP*, the normalised certainty penalty (Xu et al., KDD 2006), is the mean width of the labels.
 
-A row that is not released counts as fully lost. A person counts evenly for each of her distinct
+A row that is not released counts as fully lost. A person is divided evenly among her distinct
 combinations of values.
 """
 
@@ -25,20 +25,20 @@ from voile.gate.groups import PeopleAtRisk
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
 MOST = 2**62
-"""The most codes of a tuple; `number_tuples` makes codes dense before they exceed it."""
+"""The largest number of codes of a tuple. `number_tuples` renumbers codes before they exceed it."""
 ANALYST = StatedAdversary("has the source and the release", "release and source")
 
 
 @dataclass(frozen=True, eq=False)
 class PlacedRows:
-    """Distinct rows of a source, with their people and their group of released rows.
+    """The distinct rows of a source, with their number of people and their group of released rows.
 
-    values : (m, q) ints.
+    values : (m, q) integers.
     people : (m,) > 0, the number of people with these values in this group.
-    group : (m,) from 0, or -1 for rows that are not released.
+    group : (m,), the group's number from 0, or -1 for rows that are not released.
     widths : (groups, q) >= 1, the number of the domain's values that a label covers.
-    sizes : (q,) the number of values of each domain.
-    at_risk : the people of the unprotected source, with each row's values as its labels.
+    sizes : (q,), the number of values of each domain.
+    at_risk : counts of the source's people, with each row's original values as its labels.
     """
 
     values: Ints
@@ -59,11 +59,11 @@ class PlacedRows:
         *,
         people_of: Callable[[Ints], Floats] | None = None,
     ) -> PlacedRows:
-        """Count the people of rows, (n, q) values and (n,) groups.
+        """Count the people of distinct rows, given (n, q) values and the (n,) group of each row.
 
-        person : (n,) the person of each row. A person counts evenly for each of her distinct
-            combinations. None: each row is a person.
-        people_of : counts the people of the population with each combination of values.
+        person : (n,), the person of each row. A person is divided evenly among her distinct
+            combinations. None means that each row is a person.
+        people_of : a function that counts the population's people for each combination of values.
         """
         cell = number_tuples(*values.T)
         weights = np.ones(len(cell)) if person is None else _spread_people(person, cell)
@@ -77,11 +77,11 @@ class PlacedRows:
 
 
 def _find_at_risk(person: Ints, cell: Ints, register: Floats) -> PeopleAtRisk:
-    """Count people by the combination of their rows that the fewest people have.
+    """Count people by the combination of values that the fewest people have, among their rows.
 
-    cell : (n,) the number of each row's combination.
-    register : (cells,) >= 0, the people of the population with each combination. If the rows have
-        more people with a combination, their number counts.
+    cell : (n,), the number of each row's combination.
+    register : (cells,) >= 0, the population's number of people for each combination. The larger of
+        this count and the count in the rows is used.
     """
     first = _first_of(number_tuples(person, cell))
     held = np.bincount(cell[first], minlength=len(register)).astype(np.float64)
@@ -108,13 +108,15 @@ def measure_losses(
 ) -> tuple[GateFinding, ...]:
     """Return the findings `distribution`, `resolution`, `ncp` and `information_loss`, in [0, 1].
 
+    Lower is better. A source without rows has no findings.
+
     Parameters
     ----------
-    weight : in [0, 1], the share of `distribution` in `information_loss`; `resolution` has the
-        rest. None: no finding `information_loss`.
-    importance : (q,) >= 0, the weight of each column in `resolution`; None: equal weights.
+    weight : in [0, 1], the weight of `distribution` in `information_loss`. The weight of
+        `resolution` is 1 - `weight`. None omits the finding `information_loss`.
+    importance : (q,) >= 0, the weight of each column in `resolution`. None gives equal weights.
 
-    Lower is better. A source without rows has no findings. Cost: O(m q log m) time.
+    Cost: O(m q log m) time.
     """
     people, kept = float(rows.people.sum()), rows.group >= 0
     if not people:
@@ -163,14 +165,14 @@ def _entropy_lost(
 
 
 def _n_log_n(people: Floats, *keys: Ints) -> float:
-    """Return the sum of n log n over the distinct keys, in nats, with n people for a key."""
+    """Return the sum of n log n in nats, where n is the number of people of each distinct key."""
     n = np.bincount(number_tuples(*keys), people) if len(people) else np.zeros(0)
     n = n[n > 0]
     return float(n @ np.log(n))
 
 
 def number_tuples(*keys: Ints) -> NDArray[np.int64]:
-    """Number the distinct tuples of some columns from 0, in their order, (n,)."""
+    """Number the distinct tuples of several columns from 0, in sorted order, (n,)."""
     number, span = np.zeros(len(keys[0]), dtype=np.int64), 1
     for key in keys:
         least = int(key.min(initial=0))
@@ -183,7 +185,7 @@ def number_tuples(*keys: Ints) -> NDArray[np.int64]:
 
 
 def _dense(number: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], int]:
-    """Replace whole numbers below `span` by their ranks; return them and the number of ranks."""
+    """Replace integers below `span` by their ranks, and return the ranks and their number."""
     if span > 4 * len(number) + 64:
         values, ranks = np.unique(number, return_inverse=True)
         return ranks.astype(np.int64), len(values)
@@ -194,7 +196,7 @@ def _dense(number: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], int
 
 
 def _first_of(number: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a row of each number from 0, (numbers,)."""
+    """Return the place of one row for each number from 0, (numbers,)."""
     first = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64)
     first[number] = np.arange(len(number))
     return first

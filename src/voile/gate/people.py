@@ -1,19 +1,19 @@
 """Count the people whom an adversary singles out by all linked rows of a release.
 
-The adversary joins the released rows of a person, in every part. The adversary knows facts of the
-person, each exactly. Success: the person is the only one with these facts.
+The adversary joins the released rows of a person across all parts. The adversary knows facts about
+the person, each exactly. The attack succeeds if no other person has the same facts.
 
-Facts of a person, over the multiset of the person's rows:
+The facts about a person, over the multiset of the person's rows:
 
 - the labels of a row, with the number of rows that have them
 - each item of a list, with the number of times that the list column contains it
-- the number of rows in each part, even 0
+- the number of rows in each part, even if it is 0
 - the span of the person's days, and each gap between two consecutive days
-- the first and the last day, unless one unknown offset moved all days of the person
+- the first and the last day, unless all days of the person were moved by one unknown offset
 - the stay of a row with several days: the time from each day to each day of a later column
 
 An adversary who knows all facts also knows the labels of each day. A missing value and `*` count as
-labels. As wildcards, they would leave at least as many candidates.
+labels. If they counted as wildcards, the number of candidates would be at least as large.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import duckdb
 
 ALONE, FEWEST, MATCHES = "people_alone", "fewest_candidates", "expected_matches"
-"""Findings about the candidates of each person."""
+"""The names of the findings about the number of candidates of each person."""
 KNOWS_ALL = StatedAdversary(
     "knows all named facts of a person exactly, and joins the person's rows"
 )
@@ -44,23 +44,23 @@ KNOWS_FEW = StatedAdversary(
     "knows a few facts of a person, the worst set, and joins the person's rows"
 )
 MEMORY = 500_000_000
-"""Bytes that a count may use. DuckDB uses half of them, and spills beyond."""
+"""The memory budget of a count, in bytes. DuckDB uses half of it and spills to disk beyond that."""
 TARGETS = 300
-"""The most people for whom the gate tries sets of a few facts."""
+"""The largest number of people for whom the gate searches sets of a few facts."""
 Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleasedPart:
-    """The written rows of one part, and the columns that an adversary may know.
+    """The written rows of one part of a release, and the columns that an adversary may know.
 
     Parameters
     ----------
     rows : the released rows.
     person : the column that joins the rows of a person, in every part.
-    facts : columns of labels, known together for each row. Each item of a list is its own fact.
-    dates : columns of days. Text that is no day counts as missing.
+    facts : the label columns, known together for each row. Each item of a list is a separate fact.
+    dates : the columns of days. Text that is not a day counts as missing.
     """
 
     rows: Source
@@ -70,18 +70,18 @@ class ReleasedPart:
 
 
 def name_few(facts: int, of: str) -> str:
-    """Name an adversary's knowledge of a few facts."""
+    """Return the description of an adversary's knowledge of a few facts."""
     return f"the most revealing {'fact' if facts == 1 else f'{facts} facts'} of {of}"
 
 
 def count_candidates(
     adversary: StatedAdversary, of: str, candidates: Sequence[int] | Ints
 ) -> tuple[GateFinding, ...]:
-    """Return the findings: people who are unique, fewest candidates and expected matches.
+    """Return findings about unique people, the smallest number of candidates and expected matches.
 
     Parameters
     ----------
-    of : the adversary's knowledge, as a page names it.
+    of : the description of the adversary's knowledge, as printed in reports.
     candidates : for each attacked person, the number of people with the same facts, >= 1.
     """
     left = np.asarray(candidates, np.int64)
@@ -103,28 +103,30 @@ def count_people(
     are_months: bool = False,
     targets: int = TARGETS,
 ) -> tuple[GateFinding, ...]:
-    """Count the people who are unique by some known facts, and by all facts.
+    """Count the people who are unique given a few known facts, and given all facts.
 
     Parameters
     ----------
-    of : all facts of the parts, as a page names them.
-    known : numbers of known facts, each >= 1.
-    given : parts of which the adversary also knows all facts except days.
-    are_moved : whether one unknown offset moved the days of each person.
-    are_months : whether each day is written as the first of its month.
-    targets : the most people for whom the gate tries sets of a few facts, >= 1. A fixed seed draws
-        them.
+    of : the description of all facts of the parts, as printed in reports.
+    known : the numbers of known facts, each >= 1.
+    given : the parts whose facts, except days, the adversary also knows.
+    are_moved : whether the days of each person were moved by one unknown offset.
+    are_months : whether each day is written as the first day of its month.
+    targets : the largest number of people for whom the gate searches sets of a few facts, >= 1.
+        They are drawn with a fixed seed.
 
     Returns
     -------
     tuple of GateFinding : the findings of `count_candidates`, empty if the release has no people.
-        For each number in `known`, the adversary knows the worst set of each person. The last
-        findings are about all facts of all people.
+        For each number in `known`, the adversary knows the most revealing set of facts about each
+        person. The last findings are about all facts of all people.
 
-    Guarantee: exact, for the facts above, unless two of them share an MD5 hash (chance < 1e-24).
-    Cost: O(rows log rows) in DuckDB, which spills; for few facts O(targets x facts^max(known) x
-    people / 64) at worst. Memory: 250 MB of DuckDB at most, and 16 bytes for each fact that a
-    person shares with a target.
+    Guarantee: exact for the facts above, unless two of them have the same MD5 hash (chance <
+    1e-24).
+
+    Cost: O(rows log rows) in DuckDB, which spills to disk. For few facts, O(targets x
+    facts^max(known) x people / 64) in the worst case. Memory: at most 250 MB for DuckDB, and 16
+    bytes for each fact that a person shares with a target.
     """
     if not parts:
         return ()
@@ -150,22 +152,22 @@ def count_people(
 def count_by_rows(
     part: ReleasedPart, *, of: str, are_months: bool = False
 ) -> tuple[GateFinding, ...]:
-    """Count the people whom one of their rows singles out, if no column joins a person's rows.
+    """Count the people who are unique by one of their rows, if no column joins a person's rows.
 
-    The adversary knows the labels and the stays of one row exactly: the worst row of the person.
-    Candidates are the people with an equal row. Several equal rows of one person count once.
+    The adversary knows the labels and the stays of one row exactly, in the worst case for the
+    person. Candidates are the people with an equal row. Equal rows of the same person count once.
 
     Parameters
     ----------
     part : the rows. The adversary does not see the column `person`.
-    of : the knowledge, as a page names it.
-    are_months : whether each day is written as the first of its month.
+    of : the description of the knowledge, as printed in reports.
+    are_months : whether each day is written as the first day of its month.
 
     Returns
     -------
-    tuple of GateFinding : the findings of `count_candidates`; empty if the part has no rows.
+    tuple of GateFinding : the findings of `count_candidates`, empty if the part has no rows.
 
-    Guarantee, cost, memory: as `count_people` for all facts.
+    Guarantee, cost and memory are those of `count_people` for all facts.
     """
     with connect(memory=MEMORY) as engine:
         _load_part(engine, 0, part, are_months=are_months)
@@ -183,7 +185,7 @@ def count_by_rows(
 
 
 def _row(number: int, part: ReleasedPart, origin: str) -> str:
-    """Write a row of a part as one text in SQL, with days counted from an origin."""
+    """Write a SQL expression for a row of a part as one text, with days counted from an origin."""
     lists = [f"coalesce(array_to_string(i{n}, ''), 'none')" for n in range(_count_lists(part))]
     days = [_as_text(f"(d{n} - {origin})") for n in range(len(part.dates))]
     return _join([f"'{number} '", "r", *lists, *days])
@@ -192,7 +194,7 @@ def _row(number: int, part: ReleasedPart, origin: str) -> str:
 def _load_part(
     engine: duckdb.DuckDBPyConnection, number: int, part: ReleasedPart, *, are_months: bool
 ) -> None:
-    """Make the table read_N of a part: p, the hash r of a row's labels, items i0.., days d0..."""
+    """Create the table read_N of a part: person p, hash r of the labels, items i0.., days d0..."""
     types = part.rows.columns
     if absent := {part.person, *part.facts, *part.dates} - types.keys():
         raise RequestError(f"there is no column {min(absent)}", where=part.rows.name)
@@ -234,7 +236,7 @@ def _as_day(name: str, kind: pa.DataType) -> str:
 
 
 def _number_people(engine: duckdb.DuckDBPyConnection, parts: int) -> None:
-    """Number the people of any part, in order, and make the tables rows_N, by these numbers."""
+    """Number the people of all parts in sorted order, and create the tables rows_N with them."""
     every = " UNION ALL ".join(f"SELECT p FROM read_{number}" for number in range(parts))
     engine.execute(
         "CREATE TABLE people AS SELECT p, CAST(row_number() OVER (ORDER BY p) - 1 AS INTEGER) "
@@ -250,7 +252,7 @@ def _number_people(engine: duckdb.DuckDBPyConnection, parts: int) -> None:
 def _load_days(
     engine: duckdb.DuckDBPyConnection, parts: Mapping[str, ReleasedPart], *, are_moved: bool
 ) -> None:
-    """Make the tables `days` (person, day; distinct) and `origins`, the day that counts as 0."""
+    """Create the table `days` of distinct days by person, and the table `origins` of day 0."""
     every = [
         f"SELECT person, d{n} AS day FROM rows_{number} WHERE d{n} IS NOT NULL"
         for number, part in enumerate(parts.values())
@@ -264,9 +266,10 @@ def _load_days(
 
 
 def _find_sizes(engine: duckdb.DuckDBPyConnection, parts: Mapping[str, ReleasedPart]) -> Ints:
-    """Return, for each person in order, the people with the same multiset of rows in every part.
+    """Return, for each person in order, the number of people with the same multiset of rows.
 
-    The sum of the hashes of a person's rows represents the multiset.
+    The rows of all parts are compared. The sum of the hashes of a person's rows represents the
+    multiset.
     """
     cells = []
     for number, part in enumerate(parts.values()):
@@ -295,7 +298,7 @@ def _load_facts(
     *,
     are_moved: bool,
 ) -> None:
-    """Make the table `facts`: person, the hash of a fact, its count, and whether it is given."""
+    """Create the table `facts`: person, hash of a fact, its count, and whether it is given."""
     queries = []
     for number, (name, part) in enumerate(parts.items()):
         is_given, own = name in given, f"rows_{number}"
@@ -331,7 +334,10 @@ def _fact(kind: str, value: str, rows: str, where: str = "true", *, is_given: bo
 
 
 def _find_shared(engine: duckdb.DuckDBPyConnection, drawn: Ints) -> pa.Table:
-    """Return the drawn people's facts for everybody who has them, by fact, largest count first."""
+    """Return the facts of the drawn people for everybody who has them, sorted by fact.
+
+    Within a fact, the largest count is first.
+    """
     engine.register("drawn", pa.table({"person": drawn.astype(np.int32)}))
     engine.execute(
         "CREATE TABLE wanted AS SELECT fact, CAST(row_number() OVER () - 1 AS INTEGER) AS number "
@@ -344,7 +350,7 @@ def _find_shared(engine: duckdb.DuckDBPyConnection, drawn: Ints) -> pa.Table:
 
 
 class _SharedFacts:
-    """The facts that people share with the drawn people. A row of bits codes a set of people."""
+    """The facts that people share with the drawn people, with sets of people as rows of bits."""
 
     def __init__(self, shared: pa.Table, sizes: Ints) -> None:
         self._person, self._fact, self._n, self._given = (
@@ -354,7 +360,7 @@ class _SharedFacts:
         self._starts = np.searchsorted(self._fact, np.arange(self._fact.max(initial=-1) + 2))
 
     def find_fewest(self, person: int, known: Sequence[int]) -> list[int]:
-        """Return a person's fewest candidates for each number of known facts."""
+        """Return the smallest number of candidates of a person for each number of known facts."""
         places = np.flatnonzero(self._person == person)
         has = np.zeros((len(places), len(self._sizes)), np.bool_)
         for row, place in enumerate(places):
@@ -372,7 +378,7 @@ class _SharedFacts:
 
 
 def _drop_needless(has: Mask) -> Mask:
-    """Return the rows of bits that contain no other row, each once."""
+    """Return the distinct rows of bits that do not contain another row."""
     has = has[[*{row.tobytes(): place for place, row in enumerate(has)}.values()]]
     both = _count_both(has)
     contains = (both == np.diag(both)[:, None]) & ~np.eye(len(has), dtype=np.bool_)
@@ -380,14 +386,14 @@ def _drop_needless(has: Mask) -> Mask:
 
 
 def _count_both(has: Mask) -> Ints:
-    """Return the number of people that each two rows of bits share, (rows, rows)."""
+    """Return the number of people in the intersection of each two rows of bits, (rows, rows)."""
     padded = np.pad(has, ((0, 0), (0, -has.shape[1] % 64)))
     words = np.ascontiguousarray(np.packbits(padded, axis=1)).view(np.uint64)
     return np.array([np.bitwise_count(words & one).sum(axis=1) for one in words], np.int64)
 
 
 def _fewest(has: Mask, facts: int, least: int) -> int:
-    """Return the fewest people in an intersection of `facts` rows; stop at `least` people."""
+    """Return the smallest size of an intersection of `facts` rows; stop early at `least` people."""
     if facts == 1 or len(has) == 1:
         return int(has.sum(axis=1).min())
     if facts == 2:

@@ -1,4 +1,4 @@
-"""A release's rows with the token of each row's person, from the private folder."""
+"""A release's rows with the token of each row's person, which the private folder contains."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from voile.data.source import evenly
 PERSON = "voile person"
 ROW = "row"
 ORDER = "the kept order"
-"""The column that numbers the runs of consecutive rows of one person."""
+"""The column that contains the number of each run of consecutive rows of one person."""
 
 
 class RowsWithPeople(Source):
-    """A release's rows with a column `PERSON`, and `ORDER` if they are in the source's order.
+    """A release's rows with a column `PERSON`, and a column `ORDER` if they are in source order.
 
-    Reading raises `TamperedError` if the two files differ in their number of rows.
+    Reading raises `TamperedError` if the two files have different numbers of rows.
     """
 
     def __init__(self, release: Source, people: Source) -> None:
@@ -57,7 +57,7 @@ class RowsWithPeople(Source):
 
 
 def is_in_order(people: Source) -> bool:
-    """Return whether released rows are in the order of the source's rows, False if unknown."""
+    """Return whether released rows are in the order of the source's rows; False if unknown."""
     if ROW not in people.columns:
         return False
     last = -1

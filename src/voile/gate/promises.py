@@ -1,4 +1,4 @@
-"""The limits that a kit sets for a released table, checked against the gate's findings."""
+"""The limits that a kit sets for a released table, and their checks against the gate's findings."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MEASURED = {
     "entropy_l": ("entropy_l",),
     "t_closeness": ("t_closeness_ordered", "t_closeness"),
 }
-"""The measures for each limit of a sensitive column. The first measure that a release has decides.
+"""The measures for each limit of a sensitive column. The first available measure is checked.
 
-Only columns of numbers have the ordered distance. It is never larger than the other distance.
+Only columns of numbers have the ordered distance, which is never larger than the other distance.
 """
 DISTANCES = ("t_closeness",)
-"""The limits that a release may not exceed. A release may not fall below the other limits."""
+"""The limits that a release must not exceed. All other limits are minimums."""
 BREAKS = {
     "l_diversity": "has fewer values of",
     "entropy_l": "has fewer effective values of",
@@ -37,17 +37,17 @@ class ColumnPromise:
     limit: float
 
     def value(self, figures: Mapping[str, float]) -> float | None:
-        """Return the figure of a release; None if the release has no such figure."""
+        """Return the release's figure for this limit, or None if the release has no such figure."""
         names = (f"{measure}({self.column})" for measure in MEASURED[self.constraint])
         return next((figures[name] for name in names if name in figures), None)
 
     def is_kept(self, value: float) -> bool:
-        """Return whether a release with this value keeps the limit."""
+        """Return whether a release with this value satisfies the limit."""
         over = value - self.limit if self.constraint in DISTANCES else self.limit - value
         return over <= SLACK * max(1.0, abs(self.limit))
 
     def check(self, figures: Mapping[str, float], *, instead: str) -> None:
-        """Refuse a release that breaks the limit, or that has no figure to check."""
+        """Raise InfeasibleError if a release breaks the limit, or has no figure to check."""
         value = self.value(figures)
         if value is None:
             raise InfeasibleError(
@@ -65,7 +65,7 @@ class ColumnPromise:
 def promises_of(
     constraints: Mapping[str, float], columns: Sequence[str]
 ) -> Iterator[ColumnPromise]:
-    """Yield the limits of each sensitive column, without limits of 1, which have no effect."""
+    """Yield the limits of each sensitive column. Limits of 1 have no effect and are omitted."""
     for name in MEASURED:
         limit = constraints.get(name, 1)
         if limit != 1:
@@ -73,9 +73,9 @@ def promises_of(
 
 
 def promised_people(k: int, max_risk: float) -> int:
-    """Return the people who must share a record: k, or 1 / the largest risk if that is more.
+    """Return the number of people who must share a record: the larger of k and 1 / `max_risk`.
 
-    Only released people count, since a register of the population has no records of several rows.
+    Only released people count, because a register of the population has no records of several rows.
 
     >>> promised_people(2, 0.2)
     5
@@ -87,8 +87,10 @@ def promised_people(k: int, max_risk: float) -> int:
 class TableLimits:
     """The limits of a kit for each group.
 
-    k : the fewest people of a group. max_risk : the largest risk of a person.
-    constraints : the limits of sensitive columns, by name. columns : these columns.
+    k : the smallest allowed number of people in a group.
+    max_risk : the largest allowed risk of a person.
+    constraints : the limits of sensitive columns, by name.
+    columns : the sensitive columns.
     """
 
     k: int
@@ -97,7 +99,9 @@ class TableLimits:
     columns: Sequence[str]
 
     def check(self, figures: Mapping[str, float], *, instead: str) -> None:
-        """Refuse a release that breaks a limit. Data that the fit did not see may break one.
+        """Raise an error if a release breaks a limit.
+
+        Data that the fit did not see may break a limit.
 
         Raises
         ------
@@ -115,21 +119,21 @@ class TableLimits:
                 f"{figures['k']:.0f}",
                 instead=instead,
             )
-        if math.isfinite(figures["k"]):  # else nothing is released
+        if math.isfinite(figures["k"]):  # otherwise nothing is released
             for promise in promises_of(self.constraints, self.columns):
                 promise.check(figures, instead=instead)
 
 
 class JoinedRowsError(InfeasibleError):
-    """The joined rows of people are unique. Fit per person, or release without pseudonyms."""
+    """People are unique by their joined rows. Fit per person, or release without pseudonyms."""
 
 
 def check_records(findings: Iterable[GateFinding], k: int, *, instead: str) -> None:
-    """Refuse a release that singles people out by all their rows.
+    """Raise an error if a release singles people out by all their rows.
 
     Raises
     ------
-    JoinedRowsError : fewer than `k` people have the same rows as some person.
+    JoinedRowsError : some person has records that fewer than `k` people share.
     """
     below = next((one for one in findings if one.name == "people_below_k"), None)
     if below is None or not below.value:

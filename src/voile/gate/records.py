@@ -1,6 +1,6 @@
-"""People's records: the released rows of a person that released columns join.
+"""Count people by records: the released rows of a person that released columns join.
 
-An equal value joins rows if only one person has it:
+An equal value joins rows if only one person has it. A value is one of these:
 
 - a value of one column
 - two values of two columns together
@@ -28,28 +28,30 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 WHOLE = "sum(times * a::HUGEINT) AS a, sum(times * b::HUGEINT) AS b"
-"""The sums of the codes of a record's groups, with one code for each row."""
+"""The SQL sums of the codes of a record's groups, with one code for each row."""
 PERSONS = (
     "CREATE TABLE persons AS SELECT person, count(*) AS groups, min(g) AS g, "
     f"sum(times)::BIGINT AS rows, {WHOLE} FROM pairs JOIN groups USING (g) GROUP BY person"
 )
-"""Make the table of people, from their groups with the number of rows in each, `times`."""
+"""SQL that creates the table of people, from their groups and the number of rows in each,
+`times`.
+"""
 SMALL_GROUP = 11
 LABELS, GROUP = "the labels", "g"
-"""All labels of a row together: the name for an adversary, and the column of the table `rows`."""
+"""All labels of a row together: the description of them, and the column `g` of the table `rows`."""
 SAMPLED = 100_000
-"""The approximate number of rows in which the gate tries labels with other values."""
+"""The approximate number of rows on which the gate tests labels with other values."""
 Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class RecordClasses:
-    """People by the smallest class of their records.
+    """Counts of people by the smallest class of their records.
 
     columns : the released columns that join rows.
-    sizes : (s,) distinct sizes of a class: the number of people who share a record.
-    people : (s,) the people with a smallest class of this size.
-    classes : (s,) the classes of this size.
+    sizes : (s,), the distinct class sizes, where a size is the number of people who share a record.
+    people : (s,), the number of people with a smallest class of this size.
+    classes : (s,), the number of classes of this size.
 
     People with equal rows in all groups share each of their records.
     """
@@ -61,12 +63,12 @@ class RecordClasses:
 
     @property
     def k(self) -> int:
-        """The fewest people who share a record."""
+        """The smallest number of people who share a record."""
         return int(self.sizes[self.people > 0].min())
 
     @property
     def subjects(self) -> int:
-        """The people of the release."""
+        """The number of people of the release."""
         return int(self.people.sum())
 
     def count_people(self, k: int) -> int:
@@ -83,20 +85,21 @@ def count_records(
 ) -> RecordClasses | None:
     """Count people by the records that some columns join.
 
-    Returns None if they join no rows, or if no person has several rows in groups.
+    Returns None if the columns join no rows, or if no person has several rows in groups.
 
     Parameters
     ----------
-    columns : the released columns, each with its column of the table `rows`.
-    connection : to a database with the tables `rows` (g, person, columns), `groups` (g, and the
-        codes of `draw_codes`) and `persons` of a release.
+    columns : the released columns, each with its column name in the table `rows`.
+    connection : a connection to a database with three tables of a release: `rows` (g, person,
+        columns), `groups` (g, and the codes of `draw_codes`) and `persons`.
 
     Guarantee: exact for these columns and their pairs, except for a chance of at most 2^-128 for
-    each two records. Two sums of the groups' secret random codes represent a record; records with
+    each two records. Two sums of the groups' secret random codes represent a record. Records with
     equal sums count as equal. If there are more than 100,000 rows, a sample of them decides which
     columns join with the labels.
-    Cost: O(rows) for each column, and for each pair of columns that have a value in several rows of
-    a person. DuckDB spills.
+
+    Cost: O(rows) for each column, and for each pair of columns with a value in several rows of a
+    person. DuckDB spills to disk.
     """
     if not _has_rows("persons WHERE rows > 1", connection):
         return None
@@ -112,7 +115,7 @@ def count_records(
 
 
 def draw_codes() -> str:
-    """Write the columns a and b: two random codes of 64 bits for each group, from a secret key."""
+    """Write the SQL columns a and b: two random 64-bit codes for each group, from a secret key."""
     text = f"'{secrets.token_hex(16)} ' || g"
     return f"md5_number_lower({text}) AS a, md5_number_upper({text}) AS b"
 
@@ -127,7 +130,7 @@ def measure_records(records: RecordClasses, promised: int, labels: str) -> Itera
     """Yield the findings about people whose rows an adversary joins.
 
     promised : the number of people who must share a record.
-    labels : the values of each row that the adversary knows.
+    labels : the description of the values of each row that the adversary knows.
     """
     adversary = name_joiner(records.columns, labels)
     yield adversary.finds("k_all_rows", records.k, "people")
@@ -142,14 +145,17 @@ def measure_records(records: RecordClasses, promised: int, labels: str) -> Itera
 
 
 def _is_grouped(order: str, connection: DuckDBPyConnection) -> bool:
-    """Return whether at least half of the rows that could follow a row of the same person do so."""
+    """Return whether most rows of a person follow each other.
+
+    The share is at least half of the rows that could follow a row of the same person.
+    """
     sql = f"SELECT count(*), count(DISTINCT {order}), count(DISTINCT person) FROM rows"
     rows, runs, people = connection.execute(sql).fetchone() or (0, 0, 0)
     return bool(2 * (rows - runs) >= rows - people)
 
 
 def _joins_everyone(value: str, connection: DuckDBPyConnection) -> bool:
-    """Return whether each person has one value in all rows, and nobody else has it."""
+    """Return whether each person has a single value in all rows, which nobody else has."""
     own = (
         f"SELECT {value} IS NOT NULL AS has_value, min(person) AS p, "
         f"min(person) = max(person) AS alone FROM rows GROUP BY {value}"
@@ -159,10 +165,10 @@ def _joins_everyone(value: str, connection: DuckDBPyConnection) -> bool:
 
 
 def _join_rows(columns: Mapping[str, str], connection: DuckDBPyConnection) -> tuple[str, ...]:
-    """Make the table `linked`, of the record, person and group of a row; return joining columns.
+    """Create the table `linked` of each row's record, person and group; return joining columns.
 
-    Each row starts as its own record. The table `several` contains the people with several rows.
-    The table `linked` contains only their rows.
+    Each row starts as a record of its own. The table `several` contains the people with several
+    rows. The table `linked` contains only their rows.
     """
     values = [*columns.values()]
     names = "".join(f", {value}" for value in values)
@@ -210,9 +216,9 @@ def _find_reliable(values: Sequence[str], connection: DuckDBPyConnection) -> lis
 def _find_near(
     values: Sequence[str], connection: DuckDBPyConnection
 ) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield two columns, and a SELECT of the rows that the two columns could join.
+    """Yield each pair of columns, with a SELECT of the rows that the pair could join.
 
-    Such a row shares each of its two values with another row of the person.
+    Such a row shares each of its two values with another row of the same person.
     """
     tables = {}
     for value in values:
@@ -228,7 +234,7 @@ def _find_near(
 
 
 def _join_equal(connection: DuckDBPyConnection, among: str, *values: str) -> bool:
-    """Join the rows with equal values that one person alone has; return whether it joined any.
+    """Join the rows with equal values that only one person has; return whether any were joined.
 
     `among` is the table of all rows that the values could join.
     """
@@ -279,8 +285,8 @@ def _count_whole(connection: DuckDBPyConnection, columns: tuple[str, ...]) -> Re
 def _count_parts(connection: DuckDBPyConnection, columns: tuple[str, ...]) -> RecordClasses:
     """Count people by the classes of their records in the table `linked`.
 
-    People with equal records of all rows also share each part. In each group, the people with no
-    other row are equal: one person represents all n of them.
+    People with equal records of all rows also share each part. People with a single row in the same
+    group are equal, so one person represents all n of them.
     """
     connection.execute(
         "CREATE TABLE wholes AS SELECT person, 1 AS n, a, b FROM persons SEMI JOIN several "

@@ -1,9 +1,10 @@
-"""The cells of a released table with a value of HIPAA Safe Harbor's 18 categories.
+"""Count the cells of a released table with a value of HIPAA Safe Harbor's 18 categories.
 
-45 CFR 164.514(b)(2)(i) lists the categories. The gate searches every cell for a form: a date finer
-than a year, a network address or a telephone number. It finds the other categories by the names of
-columns: ages, ZIP codes, places, persons' names and numbers. It does not find names and places
-within text, and does not read lists and pictures. The value search compares text with the source.
+45 CFR 164.514(b)(2)(i) lists the categories. The gate searches the text of every cell for the forms
+of dates finer than a year, network addresses and telephone numbers. It recognises the other
+categories by the names of columns: ages, ZIP codes, places, persons' names and numbers. It does not
+find names and places within text, and does not read lists and pictures. The value search compares
+text with the source.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from voile.gate.finding import GateFinding, StatedAdversary
 SAFE_HARBOR_FOUND = "safe_harbor_found"
 READER = StatedAdversary("reads the released cells, and knows no person")
 NOTHING = ("", "*", "any")
-"""Labels that distinguish no value."""
+"""Labels that distinguish no value from another."""
 ZIP_NAME = re.compile(r"zip|zcta|post(al)?[ _-]?code", re.IGNORECASE)
 MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 DATES = (
@@ -33,9 +34,9 @@ WHOLE_YEARS = (
     (r"\b(\d{4})-01-01( to | and later)", r"\1\2"),
     (r"( to )(\d{4})-12-31\b|(before )(\d{4})-01-01\b", r"\1\2\3\4"),
 )
-"""The boundaries of an interval of years, as releases write them."""
+"""Patterns of the boundaries of an interval of whole years, as releases write them."""
 AGES = r"(^|\D)(9[1-9]|1\d{2})(\D|$)|(^|\D)90(\.0)?\s*($|to|-|,|\])"
-"""An age over 89, unless it is in one group of all ages of 90 or more."""
+"""The pattern of an age over 89. It excludes the common group of all ages of 90 or more."""
 AND_OVER = r"(>=|≥)\s*90(\.0)?$", ""
 WHOLE_AREAS = r"(\d{3})00( to |-)(\d{3})99", r"\1\2\3"
 FORMS: Mapping[str, str] = {
@@ -52,7 +53,7 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     "e-mail addresses": ("email",),
     "telephone and fax numbers": ("phone",),
 }
-"""Meanings of column names. Every value of such a column is in the category."""
+"""The meanings of column names. Every value of a column with such a name is in the category."""
 OTHER, ZIPS, DAYS, OLD = "numbers and codes of a person", "ZIP codes", "dates", "ages over 89"
 IsFound = Callable[[pa.Array], pa.Array]
 
@@ -64,16 +65,17 @@ def count_safe_harbor(
     *,
     unread: Collection[str] = (),
 ) -> tuple[GateFinding, ...]:
-    """Count the released cells with a value of the 18 categories, in all and by category.
+    """Count the released cells with a value of the 18 categories, in total and by category.
 
     Parameters
     ----------
-    rows : the release; two columns of bounds, NAME_low and NAME_high, are one column of intervals.
+    rows : the release. Two columns of bounds, NAME_low and NAME_high, form one column of intervals.
     codes : the columns of pseudonyms.
-    small_areas : three-digit ZIP areas of 20,000 people or fewer.
+    small_areas : the three-digit ZIP areas with 20,000 people or fewer.
     unread : the columns that another part of the gate measures.
 
-    Cost: one pass over the rows, O(distinct values of a batch) matches of a column.
+    Cost: one pass over the rows, with O(distinct values of a batch) pattern matches for each
+    column.
     """
     types = {name: kind for name, kind in rows.columns.items() if name not in unread}
     bounds = {name[:-4]: (name, high) for name in types if (high := _high_of(name)) in types}
@@ -91,7 +93,7 @@ def count_safe_harbor(
         for name, own in tests.items():
             columns = [batch.column(x) for x in bounds.get(name, (name,))]
             shown = columns[0] if len(columns) == 1 else _join(*columns)
-            if {*own.values()} == {pc.is_valid}:  # no value is read
+            if {*own.values()} == {pc.is_valid}:  # the tests do not read the values
                 number = len(shown) - (pc.sum(_is_nothing(shown)).as_py() or 0)
                 found.update(dict.fromkeys(own, number))
                 cells += number
@@ -116,7 +118,7 @@ def count_safe_harbor(
 
 
 def _is_nothing(values: pa.Array) -> pa.Array:
-    """Return which cells distinguish no value: missing values, and texts such as `*`."""
+    """Return which cells distinguish no value: missing cells, and texts such as `*`."""
     if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
         return pc.is_null(values)
     return pc.is_in(values, pa.array([*NOTHING, None], values.type))
@@ -127,7 +129,7 @@ def _high_of(name: str) -> str | None:
 
 
 def _join(low: pa.Array, high: pa.Array) -> pa.Array:
-    """Write two bounds as an interval: null without bounds, one value if they are equal."""
+    """Write two bounds as an interval: null without bounds, and one value if they are equal."""
     first, last = (pc.cast(one, pa.string()) for one in (low, high))
     both = pc.binary_join_element_wise(first, last, " to ")
     from_first = pc.binary_join_element_wise(first, "and later", " ")
@@ -139,7 +141,7 @@ def _join(low: pa.Array, high: pa.Array) -> pa.Array:
 def _list_tests(
     name: str, kind: pa.DataType, is_code: bool, small_areas: Collection[str]
 ) -> Iterator[tuple[str, IsFound]]:
-    """Yield the possible categories of a column's cells, with their tests."""
+    """Yield the possible categories of a column's cells, each with its test."""
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return
     if is_code:

@@ -1,4 +1,4 @@
-"""The l-diversity and t-closeness of a sensitive column within groups, from counts of people.
+"""Measure l-diversity and t-closeness of a sensitive column within groups, from counts of people.
 
 Definitions:
 
@@ -24,7 +24,9 @@ CELLS_AT_ONCE = 1 << 22
 
 
 def order_values(values: Sequence[Any]) -> list[int] | None:
-    """Return the order of values that are numbers, nulls last; None if some value is no number.
+    """Return the sorted order of numeric values, with nulls last.
+
+    Returns None if some value is not a number.
 
     >>> order_values([10, None, 9]), order_values(["10", "007"])
     ([2, 0, 1], None)
@@ -38,10 +40,10 @@ def order_values(values: Sequence[Any]) -> list[int] | None:
 
 @dataclass(frozen=True)
 class ValueCounts:
-    """People by group and by sensitive value, (m,) each, in order of `group`.
+    """Counts of people by group and by sensitive value, (m,) each, sorted by `group`.
 
-    group : the number of a group, from 0. Every group occurs.
-    value : a place in `values`.
+    group : the number of the group, from 0. Every group occurs.
+    value : the index of the value in `values`.
     people : the number of people.
     """
 
@@ -51,7 +53,7 @@ class ValueCounts:
     values: Sequence[Any]
 
     def blocks(self) -> Iterator[Floats]:
-        """Yield the counts of some groups at a time, (groups, values)."""
+        """Yield the counts of several groups at a time, as arrays (groups, values)."""
         step = max(CELLS_AT_ONCE // len(self.values), 1)
         for first in range(0, int(self.group[-1]) + 1 if len(self.group) else 0, step):
             low, high = np.searchsorted(self.group, [first, first + step])
@@ -61,7 +63,7 @@ class ValueCounts:
 
 
 def measure_sensitive(counts: ValueCounts) -> dict[str, float]:
-    """Return the least diversity of a group, and the largest distance from everybody's values."""
+    """Return the smallest diversity of a group, and the largest distance from overall values."""
     order = order_values(counts.values)
     everybody = np.bincount(counts.value, counts.people, len(counts.values)) / counts.people.sum()
     found = [_measure_groups(block, everybody, order) for block in counts.blocks()]

@@ -1,7 +1,7 @@
-"""The findings of released messages: their rows, their form, and the separation of the classes.
+"""Measure released messages: their rows, their format, and the separation of the classes.
 
 A message is a row with a value in every reading column. The gate reads only the released cells. It
-does not decode messages: `voile signals apply` has the map, and decodes each message to check it.
+does not decode messages. `voile signals apply` has the map, and decodes each message to check it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 GRAIN = 2.0**-44
-"""A message without decimal places is a multiple of it: finer bits would reveal the class."""
+"""The unit of a message without decimal places. Finer bits would reveal the class."""
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 LISTENER = StatedAdversary(
     "reads one message of a person, and compares one column with the messages of every class",
@@ -36,8 +36,8 @@ LISTENER = StatedAdversary(
 class MessageColumns:
     """The columns of released messages.
 
-    numbers, names : reading columns sent as numbers, and as text.
-    places : the decimal places of a number; None: multiples of 2^-44.
+    numbers, names : the reading columns that are sent as numbers, and as text.
+    places : the number of decimal places of a number. None means multiples of 2^-44.
     person : the column of pseudonyms.
     """
 
@@ -61,20 +61,21 @@ def measure_signals(
 ) -> tuple[GateFinding, ...]:
     """Return the findings of released messages.
 
-    Parameters
-    ----------
-    release : the messages, as written.
-    classes : the class of each person, in text columns `person` and `class`; None: unknown.
-
     ``class_separation`` of a column is the largest distance between the messages of one class and
-    the messages of all other classes. The distance is Kolmogorov and Smirnov's for numbers, and
-    total variation for text. Each person has weight 1. An adversary who compares one message with a
+    the messages of all other classes. The distance is Kolmogorov-Smirnov for numbers, and total
+    variation for text. Each person has weight 1. An adversary who compares one message with a
     threshold has a balanced accuracy of at most (1 + separation) / 2. The interval is Massart's
     (1990), for the numbers of people on the two sides.
 
+    Parameters
+    ----------
+    release : the messages, as written.
+    classes : the class of each person, in the text columns `person` and `class`. None if the
+        classes are unknown.
+
     Raises
     ------
-    TamperedError : a cell is no message.
+    TamperedError : a cell is not a message of the policy.
     """
     with connect(directory=directory) as connection:
         rows, blank = _load(connection, release, columns)
@@ -93,7 +94,7 @@ def measure_signals(
 def _load(
     connection: DuckDBPyConnection, release: Source, columns: MessageColumns
 ) -> tuple[int, int]:
-    """Make the table `messages`, with columns r0, r1, ... of readings; refuse other cells."""
+    """Create the table `messages`, with reading columns r0, r1, ..., and reject other cells."""
     text = {name: f"{identifier(name)}::VARCHAR" for name in columns.readings}
     is_number = f"regexp_full_match({{}}, '{NUMBER}')"
     read = [
@@ -131,7 +132,7 @@ def _load(
 
 
 def _count_finer(connection: DuckDBPyConnection, columns: MessageColumns) -> int:
-    """Count the numbers that have more places than a message may have."""
+    """Count the numbers with more decimal places than a message may have."""
     coarse = (
         f"round({{0}} / {GRAIN!r}) * {GRAIN!r}"
         if columns.places is None
@@ -174,7 +175,7 @@ def _separations(connection: DuckDBPyConnection, columns: MessageColumns) -> Ite
 
 
 def _separation(connection: DuckDBPyConnection, column: str, own: str, is_number: bool) -> float:
-    """Return the distance between the messages of one class and of all other classes."""
+    """Return the distance between the messages of one class and those of all other classes."""
     by_value = (
         f"SELECT {column} AS v, sum(w) FILTER (class = $own) AS a, "
         f"sum(w) FILTER (class <> $own) AS b FROM weighted GROUP BY {column}"

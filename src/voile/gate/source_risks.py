@@ -1,4 +1,4 @@
-"""The risks of the unprotected source, to compare with the risks of its release."""
+"""Measure the risks of the unprotected source, to compare them with the risks of its release."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from voile.gate.losses import PlacedRows
 from voile.gate.table import REGISTER, measure_people
 
 OF_SOURCE = "source_"
-"""The prefix of the source's figures. The name of the release's figure follows it."""
+"""The prefix of the names of the source's figures. The name of the release's figure follows it."""
 SOURCE_MATCHES = f"{OF_SOURCE}matches"
 KNOWS = "has the source as it is, and {}"
 RISKS = (
@@ -20,9 +20,11 @@ RISKS = (
 
 
 def measure_source(rows: PlacedRows, released: float) -> tuple[GateFinding, ...]:
-    """Return the risks of the source, and `relative_risk`: the released matches as a share.
+    """Return the risks of the source, and `relative_risk`, the matches of the release as a share.
 
-    released : the expected matches of the release. A source without rows has no findings.
+    released : the expected number of matches of the release.
+
+    A source without rows has no findings.
     """
     at_risk = rows.at_risk
     if not at_risk.subjects:
@@ -41,7 +43,7 @@ def measure_source(rows: PlacedRows, released: float) -> tuple[GateFinding, ...]
 def find_source_figures(figures: Mapping[str, float]) -> dict[str, float]:
     """Return the source's figures by the names of the release's figures.
 
-    Older releases have no figures of the source.
+    The result is empty for older releases, which have no figures of the source.
     """
     of_source = (name for name in figures if name.startswith(OF_SOURCE))
     found = {name.removeprefix(OF_SOURCE): figures[name] for name in of_source}

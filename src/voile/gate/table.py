@@ -1,6 +1,6 @@
-"""The findings of a released table: groups, records of people, and values, from its written bytes.
+"""Measure the groups, records and values of a released table, from its written bytes.
 
-The adversaries are El Emam's (2013, ch. 16):
+The adversaries are those of El Emam (2013, ch. 16):
 
 - The *prosecutor* knows that a person is in the release.
 - The *journalist* looks the person up in a register of the population.
@@ -42,15 +42,16 @@ def measure_table(
 ) -> tuple[GateFinding, ...]:
     """Return the findings of a released table.
 
+    Every count is exact. A release without rows has risks of 0 and infinite group sizes.
+
     Parameters
     ----------
     groups : the groups by the table's labels, opened with its other columns.
-    people_of : counts the people of the population in each group; None: no population is known.
+    people_of : a function that counts the population's people in each group. None means that no
+        population is known.
     suppressed : the number of people of the source without a released row.
-    k : the promised number of people. The findings count people with a record of all rows that
-        fewer people share.
-
-    Every count is exact. A release without rows has risks of 0 and infinite group sizes.
+    k : the promised number of people. The findings count the people with a record of all rows that
+        fewer than k people share.
     """
     people = groups.people
     register = people if people_of is None else people_of(groups.labels)
@@ -122,7 +123,7 @@ def _of_groups(
 
 
 def _of_sensitive(groups: ReleasedGroups, column: str) -> Iterator[GateFinding]:
-    """Yield the diversity of a sensitive column; no finding if the release has no rows."""
+    """Yield the diversity of a sensitive column; yield nothing if the release has no rows."""
     counts = groups.by_value(column)
     if not len(counts.group):
         return
@@ -132,7 +133,7 @@ def _of_sensitive(groups: ReleasedGroups, column: str) -> Iterator[GateFinding]:
 
 
 def _of_every_column(unique: int, subjects: float) -> Iterator[GateFinding]:
-    """Yield the people who are unique on all columns, and a share that hides counts of 1 to 10."""
+    """Yield the people unique on all columns, and their share, which hides counts of 1 to 10."""
     few = SMALL_GROUP - 1
     least = few + 1 if 0 < unique <= few else subjects if 0 < subjects - unique <= few else unique
     people = max(subjects, 1)

@@ -25,10 +25,10 @@ from voile.itemsets.searches.joint import FeaturePicking
 from voile.itemsets.searches.run import Indices, ItemsetsSearchRun, SetUtility
 
 MOST_ITEMS = 64
-"""The number of items that take part: those that reveal most of the label."""
+"""The largest number of items that take part, those that reveal most about the label."""
 MOST_ONES = 2**25
 HALVINGS = 2
-"""Without labels, how often the parts of a column are halved."""
+"""The number of times that the parts of a column are halved, if there are no labels."""
 
 
 @dataclass(frozen=True)

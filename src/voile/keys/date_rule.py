@@ -1,4 +1,4 @@
-"""The treatment of people's dates: one offset each, and further removals."""
+"""The treatment of people's dates: one offset for each person, and further removals."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ WEEK = 7
 
 @dataclass(frozen=True)
 class DateRule:
-    """How dates move, in columns and in text alike.
+    """The treatment of dates, in columns and in text alike.
 
-    days : the largest offset. weeks : offsets are whole weeks, and weekdays stay.
-    months : of a moved date the first of its month is written, so that gaps are coarse.
+    days : the largest offset in days.
+    weeks : whether offsets are whole weeks, so that weekdays stay.
+    months : whether a moved date is written as the first day of its month, so that gaps are coarse.
     first, last : a moved date before or after them is left out, and reveals no bound of its offset.
 
     >>> from voile.keys.secret import Secret
@@ -41,19 +42,19 @@ class DateRule:
 
     @property
     def is_plain(self) -> bool:
-        """Whether dates move by their offset, and nothing else becomes of them."""
+        """Whether dates are moved by their offset without any other change."""
         return self == DateRule(self.days)
 
     def offset(self, secret: Secret, subject: Subject) -> int:
-        """Return the number of days that shifts all dates of a subject."""
+        """Return the number of days by which all dates of a subject move."""
         return date_shift(secret, subject, days=self.days, step=self.step)
 
     def keeps(self, moved: date) -> bool:
-        """Say whether a moved date may be written."""
+        """Return whether a moved date may be written."""
         return (self.first or date.min) <= moved <= (self.last or date.max)
 
     def move(self, secret: Secret, dates: pa.Array, subjects: pa.Array) -> ShiftedDates:
-        """Move dates, each by the offset of its subject; null where it is left out."""
+        """Move each date by the offset of its subject. Dates that are left out become null."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -71,7 +72,7 @@ class DateRule:
 def _firsts_of_months(dates: pa.Array) -> pa.Array:
     """Return the first moment of each date's month, by the clocks of its time zone.
 
-    Where clocks were put forward over midnight, a month begins when they went on.
+    If clocks were put forward over midnight, the month begins at the time after the change.
     """
     import pyarrow.compute as pc
 

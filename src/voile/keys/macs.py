@@ -1,7 +1,8 @@
 """Message authentication codes of many short texts under one key, as arrays.
 
-The hash takes a key once, and each text goes on from a copy of that state. The codes equal those of
-`hmac.digest` and keyed `hashlib.blake2b`, in half the time. Draws are made from these codes.
+The hash absorbs a key once, and each text continues from a copy of that state. The codes equal
+those of `hmac.digest` and keyed `hashlib.blake2b`, and take half the time. Random draws are made
+from these codes.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BLOCK = 64
-"""Bytes that SHA-256 takes at a time, to which HMAC fills up a key."""
+"""The block size of SHA-256 in bytes. HMAC pads a key to this size."""
 _INNER, _OUTER = 0x36, 0x5C
 
 
 def hmac_sha256(key: bytes, texts: Iterable[bytes]) -> NDArray[np.uint8]:
-    """Return the HMAC-SHA-256 (RFC 2104) of each text: (n, 32) bytes.
+    """Return the HMAC-SHA-256 (RFC 2104) of each text, (n, 32) bytes.
 
-    key : at most 64 bytes, as derived keys are.
+    key : at most 64 bytes. Derived keys are shorter.
     """
     import numpy as np
 
@@ -44,7 +45,7 @@ def hmac_sha256(key: bytes, texts: Iterable[bytes]) -> NDArray[np.uint8]:
 
 
 def tokens_of(key: bytes, texts: Iterable[bytes]) -> NDArray[np.uint64]:
-    """Return 64 bits of keyed BLAKE2b of each text, as integers."""
+    """Return 64 bits of the keyed BLAKE2b hash of each text, as integers."""
     import numpy as np
 
     keyed = hashlib.blake2b(key=key, digest_size=8)

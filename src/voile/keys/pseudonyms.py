@@ -1,12 +1,13 @@
-"""Keyed pseudonyms, surrogates and date shifts, the same in every wing.
+"""Keyed pseudonyms, surrogates and date shifts, the same for every kind of data.
 
 All are *pseudonymous*. The holder of the secret can find their subjects by trying each one. Anyone
-else can still link all data with one pseudonym. Each use derives its own key from the one `Secret`,
-so that no output helps to undo another kind.
+else can still link all data with the same pseudonym. Each use derives its own key from the one
+`Secret`, so no output helps to undo an output of another use.
 
-A subject has one canonical form, whether read from CSV, a database or a document. Whole numbers are
-their decimal digits (7 is "7", but not "007"), text is Unicode NFC. Nothing is trimmed or
-lower-cased. Other types are refused, floats too: 7.0 is a 7 that met a missing value.
+A subject has one canonical form, whether read from CSV, a database or a document. Whole numbers
+become their decimal digits (7 is "7", but not "007"), and text becomes Unicode NFC. Nothing is
+trimmed or lower-cased. Other types are rejected, including floats: 7.0 may be the integer 7 in a
+column with missing values.
 """
 
 from __future__ import annotations
@@ -48,18 +49,25 @@ _NO_SUBJECT = "name every row's subject, or set the row aside"
 def pseudonym(
     secret: Secret, subject: Subject, *, purpose: str = "subject", length: int = 16
 ) -> str:
-    """Give a subject its pseudonym: text, the same each time for one secret and purpose.
+    """Return the pseudonym of a subject, a text that is always the same for one secret and purpose.
 
+    Parameters
+    ----------
     secret : the key.
-    subject : text or a whole number, not blank; its canonical form is this module's.
+    subject : text or a whole number, not blank. This module defines its canonical form.
     purpose : pseudonyms of different purposes cannot be linked without the secret.
-    length : characters, 12 to 51, of 5 bits each. With n subjects two share a pseudonym with a
-        chance of at most n^2 / 2^(5 length + 1): 4e-13 for a million at 16, 4e-7 at 12.
+    length : the number of characters, 12 to 51, of 5 bits each. With n subjects, two of them share
+        a pseudonym with a chance of at most n^2 / 2^(5 length + 1). For a million subjects this is
+        4e-13 at length 16, and 4e-7 at 12.
 
-    Returns capitals and the digits 2 to 7 (RFC 4648 base32), so that no 0, 1 or 8 is confused with
-    O, I or B. They are the first bits of HMAC-SHA-256 under the key of this purpose.
+    Returns
+    -------
+    str : capitals and the digits 2 to 7 (RFC 4648 base32), so that no 0, 1 or 8 is confused with O,
+        I or B. They are the first bits of HMAC-SHA-256 under the key of this purpose.
 
-    Raises RequestError: a subject that is missing, blank or of another type; a length out of range.
+    Raises
+    ------
+    RequestError : a subject is missing, blank or of another type, or the length is out of range.
 
     >>> secret = Secret(bytes(32))
     >>> pseudonym(secret, "A-17") == pseudonym(secret, "A-17")
@@ -71,19 +79,20 @@ def pseudonym(
 
 
 def purpose_of(recipient: str | None) -> str:
-    """Return the key purpose of a recipient's own pseudonyms, or of everybody's."""
+    """Return the key purpose of one recipient's pseudonyms, or of the pseudonyms for everybody."""
     return "subject" if recipient is None else f"subject for {recipient}"
 
 
 def choose(secret: Secret, subject: Subject, value: str, candidates: Sequence[str]) -> str:
-    """Choose a surrogate for one of a subject's values: never the value itself.
+    """Choose a surrogate for one of a subject's values, which differs from the value itself.
 
-    One subject's value always becomes the same surrogate, as long as the candidates and their
-    order stay; other subjects get others. Letter case and Unicode form are overlooked both
-    when the value is recognised and when a surrogate is compared with it.
+    A value of a subject always has the same surrogate, as long as the candidates and their order
+    stay the same. Other subjects have other surrogates. Letter case and Unicode form are ignored
+    when values are recognised and compared with surrogates.
 
-    Guarantees: over secrets, uniform over the candidates that differ from the value. Cost:
-    O(1), and O(candidates) the few times that the value itself is drawn first.
+    Guarantee: over secrets, the choice is uniform over the candidates that differ from the value.
+
+    Cost: O(1), or O(candidates) in the rare cases in which the value itself is drawn first.
 
     Raises
     ------
@@ -111,16 +120,20 @@ def choose(secret: Secret, subject: Subject, value: str, candidates: Sequence[st
 
 
 def date_shift(secret: Secret, subject: Subject, *, days: int = 365, step: int = 1) -> int:
-    """Give a subject the days by which all its dates move: within [-days, days], never 0.
+    """Return the number of days by which all dates of a subject move, in [-days, days] and never 0.
 
-    Guarantees: uniform over secrets. One offset per subject keeps every interval between its
-    dates, so whoever knows one true date knows them all.
+    Guarantee: the offset is uniform over secrets. One offset per subject preserves every interval
+    between the subject's dates, so whoever knows one true date knows them all.
 
+    Parameters
+    ----------
     secret, subject : as in `pseudonym`.
-    days : 1 to 36,500. Other `days` draw another offset.
-    step : every offset is a multiple of it: 7 keeps weekdays.
+    days : 1 to 36,500. Another value of `days` gives another offset.
+    step : every offset is a multiple of `step`. For example, 7 preserves weekdays.
 
-    Raises RequestError: a subject that `pseudonym` refuses; days out of range.
+    Raises
+    ------
+    RequestError : `pseudonym` rejects the subject, or `days` is out of range.
 
     >>> 1 <= abs(date_shift(Secret(bytes(32)), "A-17", days=30)) <= 30
     True
@@ -135,20 +148,22 @@ def pseudonyms_of(
     purpose: str = "subject",
     length: int = 16,
 ) -> pa.Array | pa.ChunkedArray:
-    """Give every row the `pseudonym` of its subject.
+    """Return the `pseudonym` of the subject of each row.
 
     Parameters
     ----------
-    subjects : (n,) text, whole numbers, or a dictionary of them; no null, no blank text.
+    subjects : (n,), text, whole numbers, or a dictionary of them, without null and blank text.
     secret, purpose, length : as in `pseudonym`.
 
     Returns
     -------
-    (n,) strings, chunked as the subjects are. Cost: one pseudonym per distinct subject of a chunk.
+    pa.Array or pa.ChunkedArray : (n,) strings, in the same chunks as the subjects.
 
     Raises
     ------
     RequestError : as for `pseudonym`, with the row, counted from 1.
+
+    Cost: one pseudonym per distinct subject of a chunk.
 
     Examples
     --------
@@ -164,7 +179,7 @@ def pseudonyms_of(
 
 
 def without_subject(subjects: pa.Array) -> pa.BooleanArray:
-    """Say which rows name no subject, (n,): null, or text that is blank.
+    """Return which rows have no subject, (n,): null, or blank text.
 
     >>> import pyarrow as pa
     >>> without_subject(pa.array(["A-17", " ", None])).to_pylist()
@@ -179,10 +194,10 @@ def without_subject(subjects: pa.Array) -> pa.BooleanArray:
 
 @dataclass(frozen=True)
 class ShiftedDates:
-    """Dates that moved with their subject, and a mask of the dates that could not.
+    """Dates moved with their subject, and a mask of the dates that could not be moved.
 
-    dates : (n,) of the source's type; null where the source is null or set aside.
-    set_aside : (n,) booleans, true where a date is there and could not be moved.
+    dates : (n,), in the source's type. They are null where the source is null or rejected.
+    set_aside : (n,) booleans, True for a date that could not be moved.
     """
 
     dates: pa.Array
@@ -199,17 +214,21 @@ def shift_dates(
 ) -> ShiftedDates:
     """Move every date by the `date_shift` of its subject.
 
-    A day is 24 hours: timestamps keep their time of day, except for a change of clocks if they have
-    a time zone. A date outside the years 2 to 9998, before or after the move, is rejected. So is
-    one outside the range of its type: 9999-12-31 stands for "never", and its moved value would
-    reveal the offset. Any date that everyone knows would reveal it too (1900-01-01 for "unknown"):
-    make it null first.
+    A day is 24 hours. Timestamps keep their time of day, except for a change of clocks if they have
+    a time zone. A date outside the years 2 to 9998, before or after the move, is rejected. A date
+    outside the range of its type is also rejected. For instance, 9999-12-31 often means "never",
+    and its moved value would reveal the offset. Any other date that everyone knows would reveal the
+    offset too, such as 1900-01-01 for "unknown". Replace such dates by null first.
 
+    Parameters
+    ----------
     dates : (n,) date32, date64, or timestamps of any unit.
-    subjects : (n,) as in `pseudonyms_of`.
+    subjects : (n,), as in `pseudonyms_of`.
     secret, days, step : as in `date_shift`.
 
-    Raises RequestError: other types, other lengths, or a case that `date_shift` refuses.
+    Raises
+    ------
+    RequestError : types or lengths are wrong, or `date_shift` rejects a subject or an option.
 
     >>> import pyarrow as pa
     >>> visits = pa.array([date(2013, 5, 1), None, date(2013, 5, 9)])
@@ -232,14 +251,14 @@ def shift_dates(
     offsets = _map_subjects(_shifts(secret, days, step), subjects, pa.int64())
     shifts = offsets.to_numpy() * per_day
     low, high = _years_2_to_9998(per_day, stored)
-    # Both ends of the move lie within the limits; nothing of another date is left below the mask.
+    # Dates before and after the move are within the limits. Masked cells contain 0, not a date.
     moves = (ticks >= low - np.minimum(shifts, 0)) & (ticks <= high - np.maximum(shifts, 0)) & there
     moved = pa.array(np.where(moves, ticks + shifts, 0), mask=~moves)
     return ShiftedDates(moved.cast(stored).cast(dates.type), pa.array(there & ~moves))
 
 
 def _pseudonyms(secret: Secret, purpose: str, length: int) -> Callable[[list[bytes]], pa.Array]:
-    """Return the function that gives subjects their pseudonyms. It derives the key once."""
+    """Return a function that computes pseudonyms of subjects, with a key that is derived once."""
     import numpy as np
     import pyarrow as pa
 
@@ -259,7 +278,7 @@ def _pseudonyms(secret: Secret, purpose: str, length: int) -> Callable[[list[byt
 
 
 def _shifts(secret: Secret, days: int, step: int) -> Callable[[list[bytes]], pa.Array]:
-    """Return the function that gives subjects offsets: multiples of step in -days..-1, 1..days."""
+    """Return a function that computes offsets of subjects: multiples of `step`, never 0."""
     import pyarrow as pa
 
     if not 1 <= days <= 36_500:
@@ -280,18 +299,18 @@ def _shifts(secret: Secret, days: int, step: int) -> Callable[[list[bytes]], pa.
 
 
 def _index(digest: bytes, n: int) -> int:
-    """Turn 128 bits or more into one of 0..n-1; a chance is off by less than n / 2^128."""
+    """Map 128 bits or more to one of 0..n-1. Each probability is off by less than n / 2^128."""
     return int.from_bytes(digest, "big") % n
 
 
 def _fold_text(text: str) -> str:
-    """Ignore letter case and Unicode form, and replace invalid Unicode."""
+    """Remove differences in letter case and Unicode form, and replace invalid Unicode."""
     valid = text.encode("utf-8", "replace").decode()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", valid).casefold())
 
 
 def _canonical(subject: Subject) -> str:
-    """Return a subject's canonical form. Refuse a subject without one."""
+    """Return a subject's canonical form; raise RequestError for a subject without one."""
     if subject is None:
         raise RequestError("the subject is missing", instead=_NO_SUBJECT)
     if isinstance(subject, bool) or not (isinstance(subject, str) or hasattr(subject, "__index__")):
@@ -313,7 +332,7 @@ def _map_subjects(
     subjects: pa.Array | pa.ChunkedArray,
     kind: pa.DataType,
 ) -> pa.Array | pa.ChunkedArray:
-    """Give every row what `each` gives its subject, once per distinct one of a chunk."""
+    """Return the result of `each` for each row's subject, computed once per distinct subject."""
     import pyarrow as pa
 
     def one(chunk: pa.Array) -> pa.Array:
@@ -327,7 +346,7 @@ def _map_subjects(
 
 
 def canonical_of(subjects: pa.Array) -> list[bytes]:
-    """Return the canonical form of each subject, like `_canonical`. All must be valid."""
+    """Return the canonical form of each subject, like `_canonical`. All subjects must be valid."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -338,7 +357,7 @@ def canonical_of(subjects: pa.Array) -> list[bytes]:
 
 
 def _plain(subjects: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return the subjects as text or integers; refuse the first row without one."""
+    """Return the subjects as text or integers; raise RequestError for the first row without one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -369,7 +388,7 @@ def _refuse_first(found: pa.Array | pa.ChunkedArray, what: str) -> None:
 
 
 def _clock(kind: pa.DataType) -> tuple[int, pa.DataType]:
-    """Return a date type's ticks in a day and the integers that store it."""
+    """Return the number of ticks per day of a date type, and the integer type that stores it."""
     import pyarrow as pa
 
     if pa.types.is_date32(kind):
@@ -387,7 +406,7 @@ def _clock(kind: pa.DataType) -> tuple[int, pa.DataType]:
 
 
 def _years_2_to_9998(per_day: int, stored: pa.DataType) -> tuple[int, int]:
-    """Return the first and last tick of the years 2 to 9998 that the type can hold."""
+    """Return the first and last tick of the years 2 to 9998 that the type can represent."""
     epoch = date(1970, 1, 1).toordinal()
     low = (date(2, 1, 1).toordinal() - epoch) * per_day
     high = (date(9999, 1, 1).toordinal() - epoch) * per_day - 1

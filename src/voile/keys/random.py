@@ -1,8 +1,8 @@
-"""Two kinds of randomness, two types that do not mix.
+"""Two kinds of randomness, as two types that cannot be mixed.
 
-`streams` gives reproducible draws: splits, searches, made-up data. Whoever knows the seed can
-repeat them. `ProtectiveRandom` gives draws that protect people: noise, flips, dither, keys, the
-order of rows. It comes from the system's entropy or from a secret key, and no seed can make one.
+`streams` gives reproducible draws for splits, searches and made-up data. Whoever knows the seed can
+repeat them. `ProtectiveRandom` gives draws that protect people: noise, flips, dither, keys, and the
+order of rows. It uses the system's entropy or a secret key, and cannot be created from a seed.
 """
 
 from __future__ import annotations
@@ -21,30 +21,31 @@ if TYPE_CHECKING:
 
     from voile.keys.secret import Secret
 
-# A string: NumPy is not loaded until a stream is drawn.
+# The type is a string so that NumPy is not imported before a stream is drawn.
 RandomState: TypeAlias = "int | np.random.Generator | None"
 
 
 def streams(seed: RandomState, *names: str) -> tuple[np.random.Generator, ...]:
     """Derive one independent stream per name from a seed.
 
-    A stream depends on the seed and its own name alone: not on the other names, their order,
-    or the number of workers that ask.
+    A stream depends only on the seed and its own name. It does not depend on the other names, their
+    order, or the number of workers.
 
     Parameters
     ----------
-    seed : an int >= 0, a NumPy Generator, or None. This call advances a Generator by 16 bytes. None
-        takes a fresh seed from the system.
-    names : distinct; the purpose of each stream, e.g. ``"split"`` or ``"chain 17"``.
+    seed : an integer >= 0, a NumPy Generator, or None. This call advances a Generator by 16 bytes.
+        None uses a fresh seed from the system.
+    names : distinct names for the purpose of each stream, e.g. ``"split"`` or ``"chain 17"``.
 
     Returns
     -------
-    One PCG64 generator per name, in the order of the names. The raw bits are the same on every
-    machine; NumPy may change how a distribution uses them between its versions.
+    tuple of np.random.Generator : one PCG64 generator per name, in the order of the names. The raw
+        bits are the same on every machine. NumPy versions may differ in how a distribution uses
+        them.
 
     Raises
     ------
-    RequestError : two equal names, or a seed of another kind.
+    RequestError : two names are equal, or the seed has another type.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def _entropy(seed: RandomState) -> int:
 
 
 def _stream(entropy: int, name: str) -> np.random.Generator:
-    """Return the stream of one name: its hash takes the place of NumPy's spawn counter."""
+    """Return the stream of one name, with the name's hash instead of NumPy's spawn counter."""
     import numpy as np
 
     words = np.frombuffer(hashlib.sha256(name.encode()).digest(), dtype="<u4")
@@ -86,16 +87,17 @@ def _stream(entropy: int, name: str) -> np.random.Generator:
 
 @final
 class ProtectiveRandom:
-    """Draw the randomness that protects people: noise, flips, dither, keys, the order of rows.
+    """A source of the randomness that protects people: noise, flips, dither, keys, order of rows.
 
-    ``ProtectiveRandom()`` draws from the system's entropy and cannot be repeated by anyone. It
-    takes no seed, and it is not a NumPy Generator. A function that needs protective randomness
-    requires this type, and a type checker refuses the other kind.
+    ``ProtectiveRandom()`` uses the system's entropy, so nobody can repeat its draws. It takes no
+    seed, and it is not a NumPy Generator. A function that needs protective randomness requires this
+    type, and a type checker rejects the other kind.
 
-    Guarantees: `bytes` is as strong as the system's source, or as SHAKE-256 under the key.
-    `generator` is for bulk draws (permutations, integers). 256 bits seed each one, but PCG64 itself
-    is not cryptographic. Whoever sees a long run of one generator's raw output could continue that
-    run, though no other's. Take keys from `bytes`.
+    Guarantee: `bytes` is as strong as the system's source, or as SHAKE-256 under the key.
+    `generator` is for bulk draws (permutations, integers). Each generator is seeded with 256 bits,
+    but PCG64 itself is not cryptographic. Whoever sees a long run of one generator's raw output
+    could predict the rest of that run, but not the output of other generators. Take keys from
+    `bytes`.
 
     >>> rows = ProtectiveRandom().generator().permutation(5)
     >>> sorted(rows.tolist())
@@ -112,16 +114,16 @@ class ProtectiveRandom:
 
     @classmethod
     def from_secret(cls, secret: Secret, *, purpose: str) -> ProtectiveRandom:
-        """Draw from a secret, so that its holder, and nobody else, can draw the same again.
+        """Return a source keyed by a secret, so that only the secret's holder can repeat the draws.
 
-        Name the release in `purpose`: one secret with one purpose gives the same noise twice,
-        and two releases under the same noise cancel it.
+        Include the release in `purpose`. One secret with one purpose gives the same noise twice,
+        and an adversary can cancel noise that is the same in two releases.
         """
         return cls._from_key(secret.derive("protective", purpose))
 
     @classmethod
     def for_tests(cls, seed: int) -> ProtectiveRandom:
-        """Draw from a seed, which protects nobody: for tests alone."""
+        """Return a source with a seed, which protects nobody. Use it only in tests."""
         return cls._from_key(hashlib.sha256(b"for tests %d" % seed).digest())
 
     @classmethod
@@ -131,17 +133,17 @@ class ProtectiveRandom:
         return protective
 
     def bytes(self, n: int) -> builtins.bytes:
-        """Return `n` >= 0 fresh bytes; each call gives others."""
+        """Return `n` >= 0 fresh bytes; each call returns different bytes."""
         if self._key is None:
             return secrets.token_bytes(n)
         call = next(self._calls).to_bytes(8, "big")
         return hashlib.shake_256(self._key + call).digest(n)
 
     def generator(self) -> np.random.Generator:
-        """Return a NumPy Generator freshly seeded with 256 bits; each call gives another."""
+        """Return a NumPy Generator freshly seeded with 256 bits; each call returns another."""
         import numpy as np
 
-        # SeedSequence keeps 128 bits unless its pool is widened: 8 words of 32 bits.
+        # SeedSequence uses only 128 bits unless its pool is larger: 8 words of 32 bits.
         entropy = int.from_bytes(self.bytes(32), "little")
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy, pool_size=8)))
 

@@ -1,7 +1,8 @@
-"""The seal of a release: the hash of every file as it was written, kept in the private folder.
+"""The seal of a release: the hash of every written file, stored in the private folder.
 
-Whoever can write next to the release, but not into the folder, cannot change a byte unseen. Whoever
-can write into the folder can write another seal, unless it was made under a secret.
+Somebody with write access to the release, but not to the private folder, cannot change a byte
+unnoticed. Somebody with write access to the folder can replace the seal, unless it was made with a
+secret.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from voile.core.errors import TamperedError
 if TYPE_CHECKING:
     from voile.keys.secret import Secret
 
-SEAL, EVIDENCE_SEAL = "seal.json", "evidence-seal.json"  # what apply wrote, what attack did
+SEAL, EVIDENCE_SEAL = "seal.json", "evidence-seal.json"  # the seals of `apply` and of `attack`
 FORMAT = "voile-seal"
 
 
 def file_sha256(path: Path) -> str:
-    """Hash a file's bytes, streaming. For a folder, hash the names and hashes of its files."""
+    """Return the SHA-256 of a file, or of the names and hashes of the files in a folder."""
     if path.is_dir():
         lines = (f"{one.name}\0{_entry_sha256(one)}\n" for one in sorted(path.iterdir()))
         return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()
@@ -33,13 +34,13 @@ def file_sha256(path: Path) -> str:
 
 
 def _entry_sha256(path: Path) -> str:
-    """Hash a file. A link or a folder among a folder's files is not an original file."""
+    """Return the hash of a folder's entry. A link or a subfolder is not an original file."""
     return file_sha256(path) if path.is_file() and not path.is_symlink() else "no file"
 
 
 @dataclass(frozen=True)
 class FileSeal:
-    """The SHA-256 of files by name, and their MAC where a secret was at hand."""
+    """The SHA-256 of files by name, and their MAC if a secret was available."""
 
     files: Mapping[str, str]
     mac: str | None = None
@@ -50,7 +51,7 @@ class FileSeal:
         return cls({name: file_sha256(path) for name, path in every.items()}).under(secret)
 
     def under(self, secret: Secret | None) -> FileSeal:
-        """Return the same seal with the MAC that this secret gives it; none without."""
+        """Return the same seal with the MAC of this secret, or without a MAC if it is None."""
         return FileSeal(self.files, None if secret is None else self._mac(secret))
 
     def holds_under(self, secret: Secret) -> bool:
@@ -64,7 +65,12 @@ class FileSeal:
 
     @classmethod
     def read_file(cls, path: Path) -> FileSeal:
-        """Read a seal back. Raises TamperedError: there is none, or it was changed."""
+        """Read a seal from its file.
+
+        Raises
+        ------
+        TamperedError : the seal is missing or was changed.
+        """
         try:
             raw = path.read_bytes()
             data = json.loads(raw)

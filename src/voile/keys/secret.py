@@ -1,18 +1,18 @@
-"""The secret key from which every other key is derived, each use under its own label.
+"""The secret from which all other keys are derived, with a separate label for each use.
 
-Each use has its parts in brackets, and its keys:
+The uses, with their parts in brackets, and their keys:
 
 - `pseudonym` (purpose) : the pseudonyms of that purpose
 - `surrogate` (subject, value) : the choice of one value's surrogate
-- `date shift` : the days by which each subject's dates move
+- `date shift` : the number of days by which each subject's dates move
 - `protective` (purpose) : noise, dither and row order that the secret's holder can draw again
-- `channel` (pseudonym, generation) : one subject's device, with MACs and encryption of its messages
+- `channel` (pseudonym, generation) : the MACs and the encryption of one subject's device messages
 - `seal` : the MAC of a release's private folder
 - `known` (pseudonym) : one subject's MACs of a message, with the known columns of its encoding
 - `ledger` (id) : the keyed hashes of one ledger, for values, columns and sources
 
-A derived key reveals nothing of the secret, nor of the key of another use or of other parts. So a
-device is given its own `channel` key, never the secret.
+A derived key reveals nothing about the secret, or about the key of another use or of other parts. A
+device therefore receives its own `channel` key, never the secret.
 """
 
 from __future__ import annotations
@@ -41,15 +41,14 @@ Use: TypeAlias = Literal[
 
 @final
 class Secret:
-    """Hold a secret key.
+    """A secret key that is never printed and cannot be pickled.
 
-    It never comes from a command's arguments, which other users of the machine can read; it
-    does not show itself and cannot be pickled.
+    The key never comes from a command's arguments, which other users of the machine can read.
 
     Parameters
     ----------
     key : 16 to 4096 bytes that nobody can guess.
-    where : where the key was read, for the error.
+    where : the place from which the key was read, for error messages.
 
     Examples
     --------
@@ -69,18 +68,18 @@ class Secret:
                 '"import secrets; print(secrets.token_hex(32))"',
             )
         self._key = bytes(key)
-        self._uses: dict[Use, bytes] = {}  # the first step of each use, worked out once
+        self._uses: dict[Use, bytes] = {}  # the first derivation step of each use, computed once
 
     @classmethod
     def from_environment(cls, name: str = "VOILE_SECRET") -> Secret:
-        """Read the secret from an environment variable, its text as bytes."""
+        """Read the secret from an environment variable, with its text as bytes."""
         return cls(os.fsencode(os.environ.get(name, "")), where=f"environment variable {name}")
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Secret:
-        """Read the secret from a file that its owner alone may read; one last newline is cut.
+        """Read the secret from a file with access for its owner alone; a final newline is removed.
 
-        The same text in a file and in the environment is the same secret.
+        The same text in a file and in the environment gives the same secret.
         """
         where = os.fspath(path)
         key = read_private(path, "the secret's file", _MOST + 3)
@@ -88,7 +87,7 @@ class Secret:
 
     @classmethod
     def find(cls, key_file: str | os.PathLike[str] | None) -> Secret | None:
-        """Read the secret from a file, else from VOILE_SECRET where that is set."""
+        """Read the secret from a file, or without a file from VOILE_SECRET if it is set."""
         if key_file is not None:
             return cls.from_file(key_file)
         return cls.from_environment() if os.environ.get("VOILE_SECRET") else None
@@ -96,7 +95,7 @@ class Secret:
     def derive(self, use: Use, *parts: str) -> bytes:
         """Return the 32-byte key of one use, keyed again with HMAC-SHA-256 by each part in turn.
 
-        Keys of different uses or parts reveal nothing of each other, nor of the secret.
+        Keys of different uses or parts reveal nothing about each other, or about the secret.
         """
         if use not in self._uses:
             self._uses[use] = hmac.digest(self._key, f"voile {use}".encode(), "sha256")
@@ -113,12 +112,15 @@ class Secret:
 
 
 def read_private(path: str | os.PathLike[str], name: str, most: int) -> bytes:
-    """Read at most so many bytes of a file that its owner alone may read or write.
+    """Read at most `most` bytes of a file that only its owner may read or write.
 
-    Where the system has no such permissions (Windows), they are not checked.
+    The permissions are not checked on systems without them (Windows).
 
-    Raises RequestError: it cannot be read, or others may read or write it. Errors call it by
-    `name`.
+    name : the description of the file in error messages.
+
+    Raises
+    ------
+    RequestError : the file cannot be read, or other users may read or write it.
     """
     where = os.fspath(path)
     try:

@@ -1,1 +1,1 @@
-"""The record of all releases of one source, and the risk budget for them together."""
+"""The ledger, which records all releases of one source and their joint risk budget."""

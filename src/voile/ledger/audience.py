@@ -1,7 +1,7 @@
-"""The recipients who may share releases: all, except the pairs that the ledger lists as apart.
+"""Recipients who may share releases with each other: all, except the pairs that the ledger lists.
 
-Recipients are a coalition if no two of them are apart. A release to one member reaches the whole
-coalition. A release to nobody named reaches everybody.
+Recipients form a coalition if no two of them are listed as a pair that cannot share. A release to
+one member reaches the whole coalition. A release without a named recipient reaches everybody.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Coalition = frozenset[str]
 class LedgerAudience(BriefRepr):
     """The recipients who cannot share their releases.
 
-    apart : pairs of names.
+    apart : pairs of names of recipients who cannot share.
 
     >>> audience = LedgerAudience((("Site A", "Site B"),))
     >>> audience.name_of("Site B, May"), audience.name_of("Site C")
@@ -51,7 +51,7 @@ class LedgerAudience(BriefRepr):
         return tuple(sorted({name for pair in self.apart for name in pair}))
 
     def name_of(self, recipient: str | None) -> str | None:
-        """Return the named recipient, also from a recipient with a period."""
+        """Return the listed name of a recipient, who may have a time period after a comma."""
         told = "" if recipient is None else recipient
         fits = [one for one in self.names if told == one or told.startswith(f"{one},")]
         return max(fits, key=len, default=None)
@@ -60,9 +60,11 @@ class LedgerAudience(BriefRepr):
         return (one, other) in self.apart or (other, one) in self.apart
 
     def coalitions(self, name: str | None) -> list[Coalition]:
-        """Return the maximal coalitions that receive a release to a named recipient, or to anybody.
+        """Return the maximal coalitions that receive a release.
 
-        Cost: O(3^(names / 3)) at worst.
+        name : the named recipient of the release. None means that everybody receives it.
+
+        Cost: O(3^(names / 3)) in the worst case.
         """
         begun = () if name is None else (name,)
         rest = [one for one in self.names if one != name and not self.are_apart(one, name)]
@@ -71,7 +73,7 @@ class LedgerAudience(BriefRepr):
     def _grow_coalitions(
         self, begun: Coalition, rest: Sequence[str], tried: Sequence[str]
     ) -> Iterator[Coalition]:
-        """Add each of the rest in turn, and none that was tried (Bron, Kerbosch)."""
+        """Add each remaining name in turn, except those already tried (Bron and Kerbosch)."""
         if not rest and not tried:
             yield begun
         for place, one in enumerate(rest):

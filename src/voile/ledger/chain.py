@@ -1,6 +1,6 @@
-"""Lines of canonical JSON, each with the hash of the line before it.
+"""A hash chain: lines of canonical JSON, each with the hash of the previous line.
 
-Whoever changes, removes, inserts or moves a line changes the hash of every line after it.
+If a line is changed, removed, inserted or moved, the hashes of all later lines change.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from voile.core.errors import TamperedError
 from voile.data.files.own_files import parse_json
 
 FIRST = "0" * 64
-"""The first line's value instead of an earlier line's hash."""
+"""The first line's placeholder for the hash of a previous line."""
 
 
 @dataclass(frozen=True)
 class LedgerLine(BriefRepr):
-    """One line.
+    """One line of a ledger.
 
-    number : from 0. before : the SHA-256 of the line before. content : its other fields.
+    number : the line number, from 0.
+    before : the SHA-256 of the previous line.
+    content : the other fields of the line.
     """
 
     shows = ("number",)
@@ -34,7 +36,7 @@ class LedgerLine(BriefRepr):
     content: Mapping[str, Any]
 
     def encode_line(self) -> bytes:
-        """Return its bytes, without the line's end: the same content has the same bytes."""
+        """Return the line's bytes without the newline. Equal contents have equal bytes."""
         data = {**self.content, "line": self.number, "before": self.before}
         return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
@@ -45,9 +47,9 @@ class LedgerLine(BriefRepr):
 
 @dataclass(frozen=True)
 class LedgerChain(BriefRepr):
-    """Lines that follow on each other.
+    """Consecutive lines of a ledger.
 
-    torn : how many bytes follow the last whole line, where a run was killed while it wrote.
+    torn : the number of bytes after the last complete line, left by a run that was killed.
     """
 
     shows = ("torn",)
@@ -61,7 +63,7 @@ class LedgerChain(BriefRepr):
         return self.lines[-1].sha256 if self.lines else FIRST
 
     def next(self, content: Mapping[str, Any]) -> LedgerLine:
-        """Return the line that would follow."""
+        """Return the line with this content that would follow the last one."""
         return LedgerLine(len(self.lines), self.head, content)
 
     def followed_by(self, line: LedgerLine) -> LedgerChain:
@@ -69,11 +71,11 @@ class LedgerChain(BriefRepr):
 
 
 def read_chain(raw: bytes, where: Path) -> LedgerChain:
-    """Read lines back.
+    """Parse the lines of a ledger's file.
 
     Raises
     ------
-    TamperedError : a line was changed, or does not follow the one before it.
+    TamperedError : a line was changed, or does not follow the previous line.
     """
     whole, _, torn = raw.rpartition(b"\n")
     return LedgerChain(tuple(_lines(whole.split(b"\n") if whole else [], where)), len(torn))

@@ -1,7 +1,7 @@
-"""The last head of each ledger, kept next to the file of the secret.
+"""The hash of each ledger's last line, stored next to the secret's file.
 
-A ledger that was cut, or restored from an older copy, is still a whole chain. Only its last head,
-kept elsewhere, shows the missing lines.
+A ledger without its last lines, or an older copy of it, is still an intact chain. Only the hash of
+the last line, stored separately, reveals the missing lines.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from voile.ledger.chain import LedgerChain
 
 SUFFIX = ".ledgers"
 PATIENCE = 10.0
-"""Seconds to wait for a run of another ledger of the same secret."""
+"""The number of seconds to wait for a run of another ledger with the same secret."""
 
 
 class KeptHeads:
-    """The heads next to one secret's file."""
+    """The last lines of all ledgers with one secret, in a file next to the secret's file."""
 
     def __init__(self, key_file: Path) -> None:
         self.path = key_file.with_name(f"{key_file.name}{SUFFIX}")
 
     def recover(self) -> None:
-        """Finish or undo a killed run's write, before any check.
+        """Finish or undo the write of a killed run, before any check.
 
-        Both heads that such a run leaves are of lines that the ledger has: nothing is published
-        before the newer one is in place. So either of them may come back.
+        Both versions of the file refer to lines that the ledger contains, because nothing is
+        published before the newer version is in place. Either version may therefore be restored.
         """
         if settle(self.path, HEADS, patience=PATIENCE):
             warn(
@@ -41,24 +41,24 @@ class KeptHeads:
             )
 
     def keep(self, ledger: str, chain: LedgerChain) -> None:
-        """Write down a ledger's last line."""
+        """Record a ledger's last line."""
         last = {"line": chain.lines[-1].number, "sha256": chain.head}
         with Staging(self.path, HEADS, force=True, patience=PATIENCE) as staging:
-            heads = {**self._heads(), ledger: last}  # read while no other run can write them
+            # read under the lock, so no other run can write
+            heads = {**self._heads(), ledger: last}
             data = {"format": HEADS_FORMAT, "version": 1, "heads": heads}
             text = json.dumps(data, indent=1, sort_keys=True)
             staging.part(self.path).write_bytes(text.encode())
             staging.commit()
 
     def check(self, ledger: str, chain: LedgerChain, where: Path) -> bool:
-        """Refuse a chain that lacks the last line that was written down.
-
-        Return whether that line is the chain's last.
+        """Return whether the recorded line is the chain's last line.
 
         Raises
         ------
-        RequestError : nothing is known of this ledger.
-        TamperedError : its line of that number is another, or is not there.
+        RequestError : no line of this ledger is recorded.
+        TamperedError : the recorded line is missing from the chain, or differs from the line of its
+            number.
         """
         kept = self._heads().get(ledger)
         if not isinstance(kept, dict) or not isinstance(kept.get("line"), int):
@@ -83,7 +83,7 @@ class KeptHeads:
         return bool(kept["line"] == chain.lines[-1].number)
 
     def catch_up(self, ledger: str, chain: LedgerChain) -> None:
-        """Write down a last line that came without its head: from now on nobody can cut it off."""
+        """Record a last line that was not recorded yet. Its removal can be noticed from now on."""
         self.keep(ledger, chain)
         line = chain.lines[-1].number
         warn(f"{self.path}: lacked the ledger's last line; line {line} is in it", RecoveryWarning)

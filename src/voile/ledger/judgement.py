@@ -24,25 +24,27 @@ NO_BOUND = "judge these data as one study, or give a reason with --override"
 
 @dataclass(frozen=True)
 class ReleaseJudgement(BriefRepr):
-    """One release judged together with the published ones.
+    """The evaluation of one release together with the published ones.
 
-    disclosed : the disclosure of the new release, in the form of its ledger line.
-    others : the number of published releases. recipients : the named ones who may join them.
-    unbounded : the reason why no figure bounds all of them together. Empty if one does.
+    disclosed : the disclosure of the new release, in the format of its ledger line.
+    others : the number of published releases.
+    recipients : the named recipients who may join them.
+    unbounded : the reason why no figure bounds all releases together. Empty if one does.
     alone : the new release's own figures. None without a bound.
-    low : expected matches of the single release that allows most, with two digits for published
-        ones.
+    low : the expected matches of the single release that allows most. Published releases have two
+        digits.
     linked : the measured success of an adversary who links rows by the common values of the
         releases. None if it was not measured.
-    high : of all of them, every row linked.
-    floor : the least group that each of the releases was made to keep; all together keep it too.
+    high : the figures of all releases together if every row is linked.
+    floor : the smallest group size that each release guarantees. All releases together guarantee
+        it, too.
     policy : the policy's own figures, as `choose` and `apply` print them.
-    difference : the facts about added, removed or changed people that follow from the difference to
+    difference : facts about added, removed or changed people that follow from the difference to
         earlier releases, in words.
-    missing : the worst-case assumptions, with their reason: unreadable parts of earlier lines, or
-        rows that pseudonyms join.
-    kept_back : the number of rows that the ledger keeps back, by reason.
-    beside : files of the private folder, which later judgements use.
+    missing : the worst-case assumptions and their reasons, such as unreadable parts of earlier
+        lines or rows that pseudonyms join.
+    kept_back : the number of rows that wait for a later release, by reason.
+    beside : files for the private folder, which later evaluations use.
     """
 
     shows = ("others",)
@@ -63,13 +65,13 @@ class ReleaseJudgement(BriefRepr):
     policy: Mapping[str, float] = field(default_factory=dict)
 
     def check(self, promise: LedgerPromise, override: str | None = None) -> None:
-        """Raise `InfeasibleError` where a promise would be broken, and no reason overrides it."""
+        """Raise `InfeasibleError` if the release breaks the promise and no reason overrides it."""
         refusal = None if override else next(self._refusals(promise), None)
         if refusal is not None:
             raise refusal
 
     def breaks(self, promise: LedgerPromise) -> bool:
-        """Say whether the promise would be broken."""
+        """Return whether the release breaks the promise."""
         return next(self._refusals(promise), None) is not None
 
     def _refusals(self, promise: LedgerPromise) -> Iterator[InfeasibleError]:
@@ -98,7 +100,7 @@ class ReleaseJudgement(BriefRepr):
         return f" to {', '.join(self.recipients)} and everybody" if self.recipients else ""
 
     def in_words(self) -> str:
-        """Write the figures, and the worst-case assumptions."""
+        """Return the figures and the worst-case assumptions in words."""
         if self.high is None:
             return self.unbounded
         said = [f"{format_people(self.low)} from the best single release"]
@@ -110,7 +112,7 @@ class ReleaseJudgement(BriefRepr):
         return "; ".join([f"expected matches: {', '.join(said)}", *self.missing])
 
     def figures(self) -> dict[str, dict[str, float]]:
-        """Return the figures of a ledger's line: two digits, and no small group."""
+        """Return the figures for a ledger's line, with two digits and without small groups."""
         return {"alone": _state_figures(self.alone), "joint": _state_figures(self.high)}
 
     def to_data(self) -> dict[str, Any]:
@@ -131,15 +133,16 @@ class ReleaseJudgement(BriefRepr):
 
 
 Judge: TypeAlias = "Callable[[Ledger, LedgerKeys], ReleaseJudgement]"
-"""The function by which a wing judges a new release together with a ledger's earlier ones."""
+"""A function of a module that evaluates a new release together with a ledger's earlier ones."""
 
 
 def judge_for(
     recipient: str | None, judge: Judge, ledger: Ledger, keys: LedgerKeys
 ) -> ReleaseJudgement:
-    """Judge a release before each coalition that would have it, and return the worst of these.
+    """Evaluate a release for each coalition that would receive it, and return the worst result.
 
-    recipient : its recipient, with a period or not. None if everybody has it.
+    recipient : the release's recipient, with or without a time period. None if everybody receives
+        it.
     """
     audience, promise = ledger.audience, ledger.promise
 
@@ -154,7 +157,7 @@ def judge_for(
 
 
 def other_kind(line: LedgerLine, kind: str) -> str:
-    """Say that a line is a release of another kind of data, where it is."""
+    """Return the reason why a line is of another kind of data, or an empty text if it is not."""
     other = line.content["kind"]
     if other == kind:
         return ""
@@ -165,7 +168,7 @@ def other_kind(line: LedgerLine, kind: str) -> str:
 
 
 def explain_erasure(ledger: Ledger, kind: str) -> str:
-    """Say that people were erased, of a kind of data whose rows are not followed."""
+    """Return the problem of erased people for a kind of data that does not follow people, or ""."""
     if not ledger.erased_hashes:
         return ""
     return (
@@ -176,11 +179,14 @@ def explain_erasure(ledger: Ledger, kind: str) -> str:
 
 AFTER = "choose with --after the ledger, or a policy all of whose cuts are out"
 WAITS = "wait for others of their group"
-"""Why rows are kept back with `--hold-back`."""
+"""The reason why `--hold-back` holds back rows."""
 
 
 def after_a_change(*, waits: bool) -> str:
-    """Say what helps against a difference that shows people; `waits`: new ones wait already."""
+    """Return the remedy for a difference that reveals facts about people.
+
+    waits : whether new people already wait for others of their group.
+    """
     said = "release when more people of their groups have come, left or changed"
     return said if waits else f"{said}; with --hold-back new people wait for that"
 

@@ -1,4 +1,4 @@
-"""The ledger of a source: a chain of lines in a file, which one run at a time extends."""
+"""The ledger of a source: a hash chain of lines in a file, which one run at a time extends."""
 
 from __future__ import annotations
 
@@ -43,11 +43,12 @@ def now() -> datetime:
 
 @dataclass(frozen=True)
 class Ledger(BriefRepr):
-    """A ledger as it was read.
+    """The content of a ledger's file.
 
-    path : its file. chain : its lines.
+    path : the file of the ledger.
+    chain : the lines of the ledger.
     coalition : the named recipients whose releases count, in addition to everybody's releases. None
-        selects all.
+        selects all releases.
     """
 
     shows = ("path",)
@@ -58,11 +59,11 @@ class Ledger(BriefRepr):
 
     @classmethod
     def read_file(cls, path: Path) -> Ledger:
-        """Read a ledger, and hold each line to the one before.
+        """Read a ledger, and check that each line follows the previous one.
 
         Raises
         ------
-        RequestError : there is none, or one of a newer version.
+        RequestError : the file does not exist, is not a ledger, or has another version.
         TamperedError : a line was changed.
         """
         try:
@@ -89,7 +90,7 @@ class Ledger(BriefRepr):
         return ledger
 
     def check_parts(self) -> None:
-        """Raise if a line lacks a field that its act needs."""
+        """Raise an error if a line lacks a field that its act needs."""
         _ = self.promise, self.time, self.audience
         for line in self.chain.lines[1:]:
             if line.content["act"] == "intent":
@@ -113,59 +114,62 @@ class Ledger(BriefRepr):
         return LedgerAudience.from_data(self.chain.lines[0].content.get("apart", ()))
 
     def before(self, coalition: Coalition) -> Ledger:
-        """Return the ledger as a coalition of recipients has its releases."""
+        """Return the ledger with only the releases that a coalition of recipients receives."""
         return replace(self, coalition=coalition)
 
     @property
     def time(self) -> datetime:
-        """When the last line was written."""
+        """The time at which the last line was written."""
         return datetime.fromisoformat(self.chain.lines[-1].content["time"])
 
     @property
     def closing_acts(self) -> dict[int, Act]:
-        """How each intent ended, by its line; an open one is not here."""
+        """The act that ended each intent, by the intent's line number. Open intents are absent."""
         acts = (line.content for line in self.chain.lines)
         return {c["of"]: c["act"] for c in acts if c["act"] in ("done", "void")}
 
     @property
     def released_lines(self) -> list[LedgerLine]:
-        """The intents that count as released: all but those found to have published nothing."""
+        """The intents that count as released: all, except those that published nothing."""
         closed = self.closing_acts
         return [x for x in self.intents if closed.get(x.number) != "void" and self._reaches(x)]
 
     def _reaches(self, line: LedgerLine) -> bool:
-        """Say whether the coalition has a release: one without a named recipient, everybody has."""
+        """Return whether the coalition receives a release.
+
+        Everybody receives one without a recipient.
+        """
         name = line.content.get("recipient")
         return name is None or self.coalition is None or name in self.coalition
 
     @property
     def open(self) -> list[LedgerLine]:
-        """The intents whose publication is unknown."""
+        """The intents for which it is unknown whether they were published."""
         closed = self.closing_acts
         return [line for line in self.intents if line.number not in closed]
 
     @property
     def erased_hashes(self) -> frozenset[str]:
-        """The keyed hashes of the subjects who must be in no further release."""
+        """The keyed hashes of the subjects whom later releases must not contain."""
         acts = (line.content for line in self.chain.lines)
         return frozenset(c["who"] for c in acts if c["act"] == "erase")
 
     @property
     def low(self) -> float:
-        """The expected matches of the single release that allows most, two digits rounded up."""
+        """The expected matches of the single release that allows most, rounded up to two digits."""
         return float(
             max((x.content["alone"].get("matches", 0.0) for x in self.released_lines), default=0)
         )
 
     @property
     def intents(self) -> list[LedgerLine]:
-        """The intended releases, whatever their end."""
+        """The intended releases, whether or not they were published."""
         return [line for line in self.chain.lines if line.content["act"] == "intent"]
 
 
 @dataclass(frozen=True, eq=False)
 class LedgerKeys(BriefRepr):
-    """The use of a secret for one ledger: the key of its hashes, and the place of its last head."""
+    """The use of a secret for one ledger: the key of its hashes, and its recorded last line."""
 
     key: bytes
     heads: KeptHeads
@@ -182,25 +186,30 @@ class LedgerKeys(BriefRepr):
         return cls(key, heads)
 
     def hash(self, *parts: str) -> str:
-        """Return a keyed hash of texts, 64 bits: it confirms no guess to whoever lacks the key."""
+        """Return a keyed hash of texts, 64 bits. Without the key, nobody can test a guess."""
         said = "\0".join(f"{len(part)}:{part}" for part in parts)
         return hmac.digest(self.key, said.encode("utf-8", "surrogatepass"), "sha256").hex()[:16]
 
     def scope_of_dates(self, days: int) -> str:
-        """Return the hash of a scope of date shifts: in one scope, a subject's dates move alike.
+        """Return the hash of a scope of date shifts.
 
-        days : the most that a date is moved by.
+        Within one scope, all dates of a subject move by the same offset.
+
+        days : the largest number of days by which a date is moved.
         """
         return self.hash("dates", str(days))
 
     def tokens(self, use: str, texts: Iterable[bytes]) -> NDArray[np.uint64]:
-        """Return a keyed token of each of many texts, 64 bits."""
+        """Return the keyed token, 64 bits, of each text."""
         return tokens_of(self.key, [use.encode() + b"\0" + text for text in texts])
 
     def check(self, ledger: Ledger) -> bool:
-        """Refuse a ledger of another secret, or one that lacks its last line.
+        """Return whether a ledger's last line is the recorded one.
 
-        Return whether its last line is the one that was written down.
+        Raises
+        ------
+        RequestError : the ledger was made with another secret, or no line of it is recorded.
+        TamperedError : the recorded line is missing or differs.
         """
         if ledger.chain.lines[0].content.get("key") != self.hash("ledger"):
             raise RequestError("the ledger was made under another secret", where=str(ledger.path))
@@ -215,9 +224,9 @@ def create(
     audience: LedgerAudience | None = None,
     clock: Clock = now,
 ) -> Ledger:
-    """Write a ledger with nothing released yet; an existing file is never replaced.
+    """Write a ledger without releases. An existing file is never replaced.
 
-    audience : the recipients who cannot share their releases. Without it, all may.
+    audience : the recipients who cannot share their releases. Without it, all recipients may share.
     """
     name = secrets.token_hex(8)
     keys = LedgerKeys.of(key_file, name)
@@ -246,17 +255,17 @@ def create(
 
 
 class OpenLedger:
-    """A ledger that this run alone may extend."""
+    """A ledger that only this run may extend."""
 
     def __init__(self, ledger: Ledger, keys: LedgerKeys, clock: Clock) -> None:
         self.ledger, self.keys, self._clock = ledger, keys, clock
 
     def append(self, act: Act, content: Mapping[str, Any]) -> LedgerLine:
-        """Write a line completely, and record it next to the secret.
+        """Append a complete line, and record it next to the secret.
 
         Raises
         ------
-        RequestError : the clock is before the last line's time.
+        RequestError : the clock shows an earlier time than the last line.
         """
         time = self._clock()
         if time < self.ledger.time:
@@ -275,12 +284,12 @@ class OpenLedger:
 
 @contextmanager
 def open_ledger(path: Path, key_file: Path | None, *, clock: Clock = now) -> Iterator[OpenLedger]:
-    """Open a ledger to judge by it and to extend it; a second run is refused meanwhile.
+    """Open a ledger for evaluation and extension, and lock it against other runs.
 
     Raises
     ------
-    RequestError : another run has it, or it is not a ledger of this secret.
-    TamperedError : a line was changed, or the last ones were removed.
+    RequestError : another run uses it, or it is not a ledger of this secret.
+    TamperedError : a line was changed, or the last lines were removed.
     """
     read = Ledger.read_file(path)
     folder = path.parent / f".{path.name}.voile"
@@ -317,7 +326,7 @@ def _text(time: datetime) -> str:
 
 
 def write_line(path: Path, line: LedgerLine) -> None:
-    """Add a line's bytes; where the disk is full, none of them."""
+    """Append a line's bytes, or none of them if the disk is full."""
     data = line.encode_line() + b"\n"
     with path.open("ab", buffering=0) as file:
         size = file.tell()

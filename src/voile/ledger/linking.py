@@ -12,14 +12,15 @@ from voile.core.brief import BriefRepr
 
 Labels = NDArray[np.int64]
 MOST = 4_000_000
-"""How many pairs of groups are looked at at a time."""
+"""The largest number of pairs of groups that one step processes."""
 
 
 @dataclass(frozen=True, eq=False)
 class GroupPairs(BriefRepr):
-    """Which groups of two releases somebody can be in at once.
+    """The pairs of groups of two releases that at least one person can be in.
 
-    first, second : (pairs,) the group in each. people : (pairs,) how many people are in both.
+    first, second : (pairs,), the group in each release.
+    people : (pairs,), the number of people in both groups.
     """
 
     shows = ()
@@ -32,19 +33,24 @@ class GroupPairs(BriefRepr):
 def linked_matches(
     first: Labels, second: Labels, shared: Labels, alone: NDArray[np.float64], pairs: GroupPairs
 ) -> float:
-    """Count the expected matches of an adversary who links each row of one release to the other.
+    """Return the expected matches of an adversary who links each row of one release to the other.
 
     The adversary has both releases and knows how many people are in each group. For a row of the
-    first, the candidates are rows of the second with the same shared values. Their group must be
-    possible for somebody of the row's own group. All candidates are equally likely. The adversary
-    guesses the most promising second group, or does not link if that promises more. The truth
-    scores the guess.
+    first release, the candidates are rows of the second with the same shared values. Some person of
+    the row's own group must be able to be in the candidate's group. All candidates are equally
+    likely. The adversary guesses the most promising second group, or does not link if that promises
+    more. The guess is scored against the true links.
 
-    first, second : (rows,) the group of each row in each release.
-    shared : (rows,) the values that both releases show of it.
-    alone : (groups of the first,) people in each.
+    Parameters
+    ----------
+    first, second : (rows,), the group of each row in each release.
+    shared : (rows,), a code for the values of each row that both releases contain.
+    alone : (groups of the first release,), the number of people in each group.
+    pairs : the pairs of groups that a person can be in.
 
-    The result is never above the expected matches with every row linked.
+    Returns
+    -------
+    float : at most the expected matches with every row linked.
     """
     own, own_of = _pairs_of(first, shared)
     there, there_of = _pairs_of(shared, second)
@@ -85,7 +91,7 @@ def _score_guesses(
     begin: int,
     end: int,
 ) -> float:
-    """Score the best guess for each kind of row of the first release, numbers begin to end."""
+    """Score the best guess for each kind of row of the first release, from `begin` to `end`."""
     weight = rows_there[at]
     total = np.bincount(of - begin, weight, end - begin)
     promise = weight / total[of - begin] / both
@@ -100,7 +106,7 @@ def _score_guesses(
 
 
 def _pairs_of(one: Labels, other: Labels) -> tuple[Labels, Labels]:
-    """Return the distinct pairs of two labels, sorted, and the number of each row's."""
+    """Return the sorted distinct pairs of two labels, and the number of each row's pair."""
     size = int(other.max(initial=0)) + 1
     distinct, number = np.unique(one * size + other, return_inverse=True)
     return np.column_stack([distinct // size, distinct % size]), number

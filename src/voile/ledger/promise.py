@@ -1,4 +1,4 @@
-"""What all releases of one source must keep together, and the figures that show it."""
+"""The joint limits on all releases of one source, and the figures that they limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SLACK = 1e-9
 
 
 def format_people(people: float) -> str:
-    """Write a number of people: three digits, or all before the point.
+    """Write a number of people with three digits, or as a whole number from 100.
 
     >>> [format_people(x) for x in (84.27, 959.3, 1236.4, 0.04567)]
     ['84.3', '959', '1,236', '0.0457']
@@ -24,9 +24,9 @@ def format_people(people: float) -> str:
 class JointFigures:
     """The success of an adversary.
 
-    matches : how many people are expected to be re-identified correctly.
-    relative : the same as a share of the untouched source's.
-    k : the least number of subjects in a group; infinite where nothing is released.
+    matches : the expected number of people who are correctly re-identified.
+    relative : `matches` as a share of the expected matches of the untouched source.
+    k : the smallest number of subjects in a group. It is infinite if nothing is released.
     """
 
     matches: float
@@ -36,11 +36,11 @@ class JointFigures:
 
 @dataclass(frozen=True)
 class LedgerPromise:
-    """Limits on all releases together, on the union of their disclosures.
+    """Limits on all releases together, that is, on the union of their disclosures.
 
-    expected_matches : the most people expected to be re-identified correctly.
-    joint_risk : the most of the untouched source's expected matches, as a share, 0 to 1.
-    k : the least number of subjects in a group.
+    expected_matches : the largest expected number of people who are correctly re-identified.
+    joint_risk : the largest expected matches as a share of the untouched source's, > 0 and <= 1.
+    k : the smallest number of subjects in a group, >= 1.
     """
 
     expected_matches: float | None = None
@@ -61,7 +61,7 @@ class LedgerPromise:
             raise RequestError("--k must be 1 or more")
 
     def broken_by(self, found: JointFigures) -> Iterator[str]:
-        """Yield in words each limit that figures exceed."""
+        """Yield each limit that the figures exceed, in words."""
         if self.expected_matches is not None and found.matches > self.expected_matches + SLACK:
             matches = format_people(found.matches)
             yield f"{matches} expected matches of {self.expected_matches:g} promised"
@@ -71,7 +71,7 @@ class LedgerPromise:
             yield f"a group of fewer than the {self.k} people promised"
 
     def at_least(self, k: int) -> LedgerPromise:
-        """Return the same promise with groups of `k` or more."""
+        """Return the same promise with a group size of at least `k`."""
         return replace(self, k=max(self.k, k))
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The project's history: a shell script and a Python script that repeat the project."""
+"""The history of a project: a shell script and a Python script that repeat it."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ ENTRY = re.compile(r"^# (\d+) ([a-z]+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """One line of the history."""
+    """One entry of the history: its number and its step."""
 
     number: int
     step: str
 
 
 class ProjectHistory:
-    """The two scripts of a project, and the small files before each entry."""
+    """The two scripts of a project, and copies of the small files before each entry."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = Lock()  # a verb may end while its process is noted
+        self._lock = Lock()  # a verb may end while its process is recorded
 
     @property
     def shell(self) -> str:
@@ -76,7 +76,7 @@ class ProjectHistory:
         return [HistoryEntry(int(one[1]), one[2]) for one in ENTRY.finditer(self.shell)]
 
     def begin(self, step: str, move: Move) -> None:
-        """Copy the small files and note the move, before the page makes it."""
+        """Copy the small files and record the move, before it is made."""
         place = self._snapshot(self._next)
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(mode=0o700, parents=True)
@@ -95,7 +95,7 @@ class ProjectHistory:
             self._forget()
 
     def abandon(self) -> None:
-        """Forget the begun move."""
+        """Discard the recorded move."""
         with self._lock:
             self._forget()
 
@@ -111,10 +111,10 @@ class ProjectHistory:
         (self._folder / PENDING).unlink(missing_ok=True)
 
     def note_process(self, pid: int) -> None:
-        """Note the process of the begun verb."""
+        """Record the process of the running verb."""
         with self._lock:
             noted = json.loads(self._read_file(PENDING) or "null")
-            if noted:  # else it has ended already
+            if noted:  # otherwise the verb has already ended
                 replace_file(self._folder / PENDING, json.dumps({**noted, "pid": pid}))
 
     def recover(self) -> tuple[str, str, int] | None:
@@ -122,7 +122,8 @@ class ProjectHistory:
 
         Returns
         -------
-        The step, the command and the process of a verb that still runs, if there is one.
+        tuple or None : the step, the command and the process of a verb that still runs, if there is
+            one.
         """
         try:
             noted = json.loads(self._read_file(PENDING) or "null")
@@ -138,7 +139,7 @@ class ProjectHistory:
 
     @property
     def undo_refusal(self) -> str:
-        """The reason why nobody can undo the last entry, empty if there is none."""
+        """The reason why the last entry cannot be undone. Empty if it can."""
         if not self.entries:
             return "Nothing to undo."
         if not self._snapshot(self.entries[-1].number).is_dir():
@@ -148,7 +149,7 @@ class ProjectHistory:
         return ""
 
     def undo(self) -> str:
-        """Take the last entry back and restore the small files; return its step.
+        """Undo the last entry, restore the small files, and return the entry's step.
 
         Raises
         ------
@@ -190,7 +191,7 @@ class ProjectHistory:
 
 
 def _stamp(place: Path) -> Sequence[int]:
-    """Return the times and the inode of an output, which change with each writing."""
+    """Return the modification times and the inode of an output, which change with each write."""
     try:
         seen = place.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""The workbench as a web application behind the guard of local pages."""
+"""The workbench as a web application, protected like all local pages."""
 
 from __future__ import annotations
 
@@ -25,11 +25,14 @@ Handler = Callable[[str, Mapping[str, Any]], Any]
 
 @dataclass(frozen=True)
 class WorkbenchPage:
-    """Answer the browsers of a project's people.
+    """The web application that answers the browsers of a project's people.
 
     Parameters
     ----------
-    leave : ends the server.
+    session : the served project.
+    guard : the check of each browser's cookie.
+    notify : a function that prints a message.
+    leave : a function that ends the server.
     """
 
     session: ProjectSession
@@ -74,7 +77,7 @@ class WorkbenchPage:
         return Response(content, status_code=status, media_type="application/json")
 
     def _route(self, path: str, method: str, handle: Handler) -> Route:
-        """Return a route for people with a cookie; a thread does the work."""
+        """Return a route for people with a cookie. A thread handles the request."""
 
         async def answer(request: Request) -> Response:
             person = self.guard.find_person(request.headers)

@@ -1,4 +1,4 @@
-"""The people of the page, with the contents and the buttons of each person."""
+"""The people who use the page, and the contents and buttons of each person."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from voile.core.errors import RequestError
 
 HOLDER, REVIEWER, APPROVER = "Data holder", "Reviewer", "Approver"
 OTHERS = {"reviewer": REVIEWER, "approver": APPROVER}
-"""The people other than the data holder, by the words of `voile open --person`."""
+"""The people other than the data holder, by the values of `voile open --person`."""
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class PersonRights:
 
     Parameters
     ----------
-    acts : the buttons of this person.
-    blocks : the parts of screens with public content.
+    acts : the buttons that the person may press.
+    blocks : the names of screen blocks with public content.
     task : the sentence on the page about the person's task.
     """
 
@@ -29,7 +29,7 @@ class PersonRights:
     task: str
 
     def filter_screen(self, name: str, screen: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a screen without the content and the buttons of the data holder."""
+        """Return a screen without the contents and the buttons that belong to the data holder."""
         is_mine = any(act.startswith(f"{name}.") for act in self.acts)
         blocks = [one for one in screen["blocks"] if is_mine and self._may_see(one)]
         lede = screen["lede"] if is_mine else self.task
@@ -67,5 +67,5 @@ def check_holder(person: str) -> None:
 
 
 def may_read(person: str) -> bool:
-    """Return whether a person reads notes. An approver sees only public figures."""
+    """Return whether a person may read notes. An approver sees only public figures."""
     return person != APPROVER

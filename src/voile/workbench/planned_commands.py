@@ -1,4 +1,4 @@
-"""The commands of a click: the files to write and the verbs to run, in the shell and in Python."""
+"""The commands of a click: files to write and verbs to run, in the shell and in Python."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LISTS = frozenset(
         "sign --condition",
     }
 )
-"""Options that may be given several times, each with its verb."""
+"""The options that may be repeated, each with its verb."""
 NUMBERS = frozenset(
     {"k", "max_risk", "suppress", "hold_out", "seed", "policy", "max_loss", "at_most", "per"}
 )
-"""Options with a number; `policy` of `apply` is a file."""
+"""The options with a numeric value. `policy` of `apply` is a file."""
 NUMBER = re.compile(r"[0-9.]+(e-?[0-9]+)?")
 
 
@@ -58,7 +58,7 @@ class VerbCall:
 
     words : the words after `voile`.
     writes : the file or folder that the command writes.
-    is_edit : whether it edits a policy, which needs the kit that the page has in memory.
+    is_edit : whether it edits a policy, for which the page has a kit in memory.
     """
 
     words: tuple[str, ...]
@@ -67,7 +67,7 @@ class VerbCall:
 
     @property
     def shell(self) -> str:
-        """The command as a person types it."""
+        """The command in shell syntax."""
         return format_command(["voile", *self.words])
 
     @property
@@ -133,7 +133,7 @@ def write_python(words: Sequence[str]) -> str:
 def _write_study(
     given: Sequence[str], options: Mapping[str, object], out: object, pairs: Mapping[str, str]
 ) -> str:
-    """Write a command of a study."""
+    """Write a command of a study as a Python call."""
     _, verb, place = given
     study = f"Study.open({place!r})"
     match verb:

@@ -17,7 +17,7 @@ class _StrictModel(BaseModel):
 
 
 class SourceFile(_StrictModel):
-    """The table to release, with its hash when the project last read it."""
+    """The table to release, and its hash at the time when the project last read it."""
 
     path: str = ""
     sha256: str = ""
@@ -41,10 +41,10 @@ class AttackerFiles(_StrictModel):
 
 
 class LookupTables(_StrictModel):
-    """Tables that name the people of notes.
+    """Tables of the values and names that identify people in notes.
 
-    subject : the notes' column with each person's number.
-    by : the lookup table's column with each person's number.
+    subject : the column of the notes with each person's number.
+    by : the column of the lookup table with each person's number.
     known : the table of each person's values.
     people : the table of names that any note may mention.
     """
@@ -69,14 +69,14 @@ class ProjectFile(_StrictModel):
     lookups: LookupTables = LookupTables()
 
     def to_toml(self) -> str:
-        """Return the file's text."""
+        """Return the content of the project file as TOML."""
         import tomli_w
 
         return tomli_w.dumps(self.model_dump())
 
 
 def parse_project(data: Mapping[str, Any], place: Path) -> ProjectFile:
-    """Return the content of a project's file.
+    """Parse the content of a project file.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A project: a folder of small files and outputs, with no state in any other place."""
+"""A project: a folder that contains its whole state as small files and outputs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEY, DETERMINATION = "private/key", "determination"
 FORMAT, VERSION = "voile-project", 1
 DATA = (".csv", ".jsonl", ".ndjson", ".parquet")
 LARGE = 1 << 20
-"""Bytes from which voile hashes a file again only after its time or size changed."""
+"""The file size in bytes from which a file is hashed again only after its time or size changed."""
 
 
 class ProjectFolder:
@@ -48,7 +48,7 @@ class ProjectFolder:
 
     @classmethod
     def open_or_create(cls, given: Path) -> Self:
-        """Open a project's folder, or the project of a table or of a study; make it if absent."""
+        """Open the project of a folder, a table or a study; create it if it does not exist."""
         if (given / PROJECT).exists() or (given.is_dir() and not _has_data(given)):
             return cls(given)
         if not given.exists():
@@ -103,7 +103,7 @@ class ProjectFolder:
         return f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', stem).strip('-.') or 'table'}.kit"
 
     def make_key(self) -> None:
-        """Make the secret of the project's seals, for its owner alone, if there is none."""
+        """Create the secret of the project's seals, for its owner only, if it is absent."""
         place = self.path / KEY
         if not place.exists():
             place.parent.mkdir(mode=0o700, exist_ok=True)
@@ -115,7 +115,7 @@ class ProjectFolder:
         place = self.path / name
         try:
             return self._hash_folder(place) if place.is_dir() else self._hash_file(place)
-        except (OSError, ValueError):  # absent, or a verb replaces it at this moment
+        except (OSError, ValueError):  # the file is absent, or a verb is just replacing it
             return ""
 
     def _hash_folder(self, place: Path) -> str:
@@ -138,14 +138,14 @@ class ProjectFolder:
         return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
     def read_text(self, name: str) -> str:
-        """Return the text of a file, empty if it is absent."""
+        """Return the text of a file, or an empty text if the file is absent."""
         try:
             return (self.path / name).read_text("utf-8")
         except (FileNotFoundError, NotADirectoryError):
             return ""
 
     def read_toml(self, name: str) -> Mapping[str, Any] | None:
-        """Return a small file's content, None if it is absent.
+        """Return the content of a small file, or None if the file is absent.
 
         Raises
         ------
@@ -159,7 +159,7 @@ class ProjectFolder:
             raise RequestError(f"this is not TOML: {error}", where=name, instead="fix it") from None
 
     def read_json(self, name: str) -> Mapping[str, Any] | None:
-        """Return the content of an output's index, None if it is absent or incomplete."""
+        """Return the content of an output's index, or None if it is absent or incomplete."""
         import json
 
         try:
@@ -170,7 +170,7 @@ class ProjectFolder:
 
 
 def replace_file(place: Path, text: str) -> None:
-    """Write a text file that appears whole or not at all."""
+    """Write a text file atomically."""
     part = place.with_name(f".{place.name}.part")
     try:
         with part.open("w", encoding="utf-8", newline="\n") as file:
@@ -186,7 +186,7 @@ def replace_file(place: Path, text: str) -> None:
 
 @contextmanager
 def explain_damage(place: Path) -> Iterator[None]:
-    """Replace the error of a file with unexpected contents by a message for people."""
+    """Convert errors about unexpected file contents to a message for users."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -198,14 +198,14 @@ def explain_damage(place: Path) -> Iterator[None]:
 
 
 def explain_failure(error: OSError, place: Path) -> RequestError:
-    """Return the error with a message about a file that the system refused to write."""
+    """Return an error with a message about a file that the system refused to write."""
     what = f"the file cannot be written: {(error.strerror or 'no reason given').lower()}"
     remedy = "make room on the disk or change the folder's permissions, and repeat the click"
     return RequestError(what, where=str(place), instead=remedy)
 
 
 def _begin(table: Path, folder: Path) -> str:
-    """Return the first `project.toml` of a table."""
+    """Return the first `project.toml` of a table or a study."""
     import tomli_w
 
     source = {"path": os.path.relpath(table, folder), "sha256": ""}
@@ -215,7 +215,7 @@ def _begin(table: Path, folder: Path) -> str:
 
 
 def _has_data(folder: Path) -> bool:
-    """Return whether a folder is a study's source: it contains data files."""
+    """Return whether a folder contains data files and can be a study's source."""
     return any(one.suffix in DATA for one in folder.iterdir())
 
 

@@ -1,4 +1,4 @@
-"""The differences between kinds of data: roles, limits, criteria, axes and rules."""
+"""The differences between kinds of data on the page: roles, limits, criteria, axes and rules."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ DROPPED = {
     "drop": ("drop", "never leaves"),
     "keep": ("keep as it is", "leaves as it is; may single people out"),
 }
-"""The roles of every kind: their words, and the treatment of the column."""
+"""The roles that every kind has, with their words and the treatment of the column."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectKind:
-    """One kind of data, as the page shows it.
+    """The page's texts and options for one kind of data.
 
     Parameters
     ----------
     label : the name on the Data step.
     release : the name of the released file.
     roles : the words of each role, and the treatment of its column.
-    has_groups : whether `fit` takes a population and limits of groups, and `attack` a register.
-    has_notes : whether the project has lookup tables of names, and people read voile's proposals.
-    is_study : whether the data has parts, each of its own kind.
-    criteria : the thresholds of the decision.
-    apply : further words of `apply`.
+    has_groups : whether `fit` takes a population and group limits, and `attack` a register.
+    has_notes : whether the project has lookup tables of names, and people review voile's proposals.
+    is_study : whether the data has parts, each with a kind of its own.
+    criteria : the criteria of the decision that need a threshold.
+    apply : additional words of `apply`.
     figures : the names of the three figures of a policy.
     slider : the label of the slider.
     axis, axis_title : the figure on the horizontal axis, and its title.
     is_log : whether the axis is logarithmic.
-    rules : the ways to choose: label, sentence and words.
+    rules : the rules for choosing a policy: label, sentence and words.
     """
 
     label: str

@@ -1,4 +1,4 @@
-"""One served project: its view, its acts, its jobs and its history."""
+"""A session for one served project: its view, its actions, its jobs and its history."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ HIDDEN = "# Only the data holder sees the history."
 
 
 class ProjectSession:
-    """Answer the page about one project.
+    """The session that answers the page about one project.
 
     Parameters
     ----------
     folder : the project.
-    shown : the place of the project, as the page shows it.
+    shown : the place of the project, as displayed on the page.
     """
 
     def __init__(self, folder: ProjectFolder, shown: str) -> None:
@@ -45,7 +45,7 @@ class ProjectSession:
 
     @property
     def view(self) -> ProjectView:
-        """A new view of the files."""
+        """A new view of the project's files."""
         given = (self._folder, self._history, self._reader)
         view = ProjectView(*given)
         return StudyView(*given) if view.kind.is_study else view
@@ -73,7 +73,7 @@ class ProjectSession:
         return {"shell": self._history.shell, "python": self._history.python}
 
     def describe_screen(self, person: str, name: str) -> dict[str, Any]:
-        """Return the screen of a step, as a person may see it."""
+        """Return the screen of a step, with only the contents that a person may see."""
         if name not in SCREENS:
             raise RequestError("there is no such step")
         with explain_damage(self._folder.path):
@@ -98,7 +98,7 @@ class ProjectSession:
 
         Returns
         -------
-        None if a verb started, else the facts that the page paints at once.
+        dict or None : None if a verb started, otherwise the facts that the page displays at once.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class ProjectSession:
         return done
 
     def _edit(self, step: str, move: VerbCall) -> dict[str, Any]:
-        """Edit the policy at once: a child process would read the kit again."""
+        """Edit the policy in this process, because a child process would read the kit again."""
         self._history.begin(step, move)
         try:
             edited = self._reader.edit_policy(move.words)
@@ -141,7 +141,7 @@ class ProjectSession:
         return describe_edit(self.view, edited["figures"])
 
     def relay_reading(self, person: str, path: str, body: bytes) -> tuple[int, bytes]:
-        """Relay a reader's request to the running verb; return its status and its JSON."""
+        """Relay a reader's request to the running verb, and return its status and its JSON."""
         if not may_read(person):
             raise RequestError("an approver sees only public figures")
         return self._relay.ask(self._jobs.last, path, body)
@@ -153,7 +153,7 @@ class ProjectSession:
         self._jobs.stop()
 
     def undo(self, person: str) -> str:
-        """Undo the last entry of the history; return its step."""
+        """Undo the last entry of the history, and return its step."""
         check_holder(person)
         with self._lock:
             self._jobs.check_idle()
@@ -165,7 +165,7 @@ class ProjectSession:
         return ACTS[act](self.view, form)
 
     def _read_ahead(self) -> None:
-        """Read the frontier before a person asks for it."""
+        """Read the frontier before anyone requests it."""
         with suppress(VoileError, OSError):
             view = self.view
             if view.kit_facts is not None:

@@ -1,4 +1,4 @@
-"""The page's view of a project: its files, and the answers of verbs that only read."""
+"""The page's view of a project: its files, and the results of verbs that only read."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FieldError(RequestError):
 class EmptyFieldsError(FieldError):
     """Required fields of a form are empty. Fill in the marked fields.
 
-    empty : the name of each empty field in the form, and its name for people.
+    empty : the name of each empty field in the form, with its description for users.
     """
 
     def __init__(self, empty: Mapping[str, str]) -> None:
@@ -55,7 +55,7 @@ class EmptyFieldsError(FieldError):
 
 
 class VerbReader:
-    """The answers of verbs that only read, cached until the hash of an input changes."""
+    """The results of verbs that only read, cached until the hash of an input changes."""
 
     def __init__(self, folder: ProjectFolder) -> None:
         self._folder = folder
@@ -65,7 +65,7 @@ class VerbReader:
         self._shown: tuple[str, Mapping[str, Any]] = ("", {})
 
     def show_policy(self, name: str) -> Mapping[str, Any]:
-        """Return the answer of `voile tables show` for the policy file, from a kit in memory.
+        """Return the result of `voile tables show` for the policy file, from a kit in memory.
 
         A separate process would read the kit again after each edit.
         """
@@ -82,7 +82,7 @@ class VerbReader:
             return self._shown[1]
 
     def edit_policy(self, words: Sequence[str]) -> Mapping[str, Any]:
-        """Return the answer of `voile tables edit`, from a kit in memory."""
+        """Return the result of `voile tables edit`, from a kit in memory."""
         from voile.face.verbs import own_of
         from voile.modules import MODULES
 
@@ -99,7 +99,10 @@ class VerbReader:
         return self._kit[1], index
 
     def read_verb(self, words: Sequence[str], inputs: Sequence[str]) -> Any:
-        """Return the JSON of a verb."""
+        """Return the JSON result of a verb.
+
+        inputs : the files that invalidate the cached result when they change.
+        """
         hashes = tuple(map(self._folder.find_hash, inputs))
         with self._lock:
             known = self._known.get(tuple(words))
@@ -111,7 +114,7 @@ class VerbReader:
         return known[1]
 
     def _run(self, words: Sequence[str]) -> Any:
-        """Return the JSON of a verb, or its refusal as a value for the cache."""
+        """Return the JSON result of a verb, or its error as a value for the cache."""
         try:
             return run_verb(self._folder.path, words)
         except RequestError as error:
@@ -120,7 +123,7 @@ class VerbReader:
 
 @dataclass(frozen=True)
 class ProjectView:
-    """One view of a project."""
+    """A consistent view of a project, with each file read at most once."""
 
     folder: ProjectFolder
     history: ProjectHistory
@@ -133,12 +136,12 @@ class ProjectView:
 
     @property
     def kind(self) -> ProjectKind:
-        """The page's contents for this kind of data."""
+        """The page's texts and options for this kind of data."""
         return KINDS[self.project.kind]
 
     @property
     def kind_words(self) -> tuple[str, ...]:
-        """The words of `inspect` for this kind."""
+        """The words that `inspect` needs for this kind."""
         kind = self.project.kind
         return () if kind == "tables" else ("--kind", kind)
 
@@ -149,7 +152,7 @@ class ProjectView:
 
     @property
     def source(self) -> str:
-        """The path of the table, from the project's folder."""
+        """The path of the table, relative to the project's folder."""
         return str(self.project.source.path)
 
     @property
@@ -159,7 +162,7 @@ class ProjectView:
 
     @cached_property
     def source_hash(self) -> str:
-        """The table's present hash, empty if the table is absent."""
+        """The table's present hash, or an empty text if the table is absent."""
         place = self.folder.path / self.source
         return self.folder.find_hash(self.source) if self.source and place.is_file() else ""
 
@@ -176,7 +179,7 @@ class ProjectView:
 
     @cached_property
     def lacking(self) -> list[str]:
-        """The columns that others may know and that the population table lacks."""
+        """The columns that others may know and that are missing in the population table."""
         place = self.folder.path / self.project.fit.population
         if not (self.kind.has_groups and place.is_file()):
             return []
@@ -190,24 +193,24 @@ class ProjectView:
 
     @cached_property
     def kit_facts(self) -> Mapping[str, Any] | None:
-        """The facts of the kit, None if there is no kit."""
+        """The facts of the kit, or None if there is no kit."""
         index = self.folder.read_json(self.kit_index)
         return index["facts"] if index else None
 
     @property
     def kit_index(self) -> str:
-        """The place of the kit's index; a work folder of notes contains its kit."""
+        """The path of the kit's index. For notes, the kit may be inside a work folder."""
         folder = f"{self.kit}/{WORK_KIT}" if self.is_work else self.kit
         return f"{folder}/{KIT_INDEX}"
 
     @property
     def is_work(self) -> bool:
-        """Whether the kit is a work folder, which people review."""
+        """Whether the kit is a work folder with proposals for review."""
         return (self.folder.path / self.kit / WORK_KIT / KIT_INDEX).is_file()
 
     @cached_property
     def policies(self) -> Mapping[str, Any]:
-        """The answer of `voile tables frontier`."""
+        """The result of `voile tables frontier`, or of the same verb for another kind."""
         words = [self.project.kind, "frontier", self.kit]
         answer: Mapping[str, Any] = self.reader.read_verb(words, [self.kit_index])
         return answer
@@ -219,7 +222,7 @@ class ProjectView:
 
     @cached_property
     def shown_policy(self) -> Mapping[str, Any] | None:
-        """The answer of `voile tables show`, None if no policy of this kit is chosen."""
+        """The result of `voile tables show`, or None if no policy of this kit is chosen."""
         if self.policy is None or self.policy_problem or self.kit_facts is None:
             return None
         return self.reader.show_policy(self.kit)
@@ -236,7 +239,7 @@ class ProjectView:
 
     @cached_property
     def public(self) -> Mapping[str, Any]:
-        """The public manifest of the release, empty if there is none."""
+        """The public manifest of the release, empty if there is no release."""
         return self.folder.read_json(f"{self.release}.manifest.json") or {}
 
     @cached_property
@@ -251,7 +254,7 @@ class ProjectView:
 
     @property
     def kit_problem(self) -> str:
-        """The reason why the kit does not fit the present files, empty if it does."""
+        """The reason why the kit does not match the present files. Empty if it does."""
         facts = self.kit_facts
         if facts is None:
             return ""
@@ -267,7 +270,7 @@ class ProjectView:
 
     @property
     def policy_problem(self) -> str:
-        """The reason why the policy does not come from this kit, empty if it does."""
+        """The reason why the policy does not belong to this kit. Empty if it does."""
         if self.policy is None or self.kit_facts is None:
             return ""
         index = (self.folder.path / self.kit_index).read_bytes()
@@ -276,7 +279,10 @@ class ProjectView:
 
     @property
     def release_problem(self) -> str:
-        """The reason why the release is not of the present policy and table, empty if it is."""
+        """The reason why the release does not match the present policy and table.
+
+        Empty if it does.
+        """
         made = self.manifest
         if made is None:
             return ""
@@ -285,7 +291,8 @@ class ProjectView:
         if self.policy is not None:
             chosen = (self.policy.get("kit"), self.policy.get("number"))
             is_same = (made["kit"], made["chosen"]["number"]) == chosen
-            if is_same and chosen[1] is None:  # two edited policies differ in their figures
+            # edited policies have no number, so compare their figures
+            if is_same and chosen[1] is None:
                 is_same = _have_same_figures(self.policy["figures"], made["chosen"]["figures"])
             if not is_same:
                 return "The policy changed after the release was made."
@@ -295,7 +302,7 @@ class ProjectView:
 
     @property
     def evidence_problem(self) -> str:
-        """The reason why the evidence is not about this release, empty if it is."""
+        """The reason why the evidence is not about this release. Empty if it is."""
         if self.evidence is None or self.manifest is None:
             return ""
         is_same = self.evidence["release"] == self.manifest["sha256"]
@@ -303,7 +310,7 @@ class ProjectView:
 
     @property
     def determination_problem(self) -> str:
-        """The reason why the determination does not match release and context, empty if it does."""
+        """The reason why the determination does not match release and context. Empty if it does."""
         if self.determination is None or self.manifest is None:
             return ""
         if self.determination["sha256"] != self.manifest["sha256"]:
@@ -322,7 +329,7 @@ class ProjectView:
 
 @dataclass(frozen=True)
 class StepState:
-    """A step in the rail.
+    """The state of one step in the list of steps.
 
     state : done, stale, open or blocked.
     why : the reason, if the step is stale or blocked.

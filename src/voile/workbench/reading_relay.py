@@ -1,4 +1,4 @@
-"""Relay a reader's requests and answers to the verb that serves the reading."""
+"""Relay the requests and answers of a reader to the verb that serves the reading."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from threading import Lock
 from voile.core.errors import RequestError
 from voile.workbench.verb_jobs import VerbJob
 
-PATIENCE = 120  # seconds; a verb may choose its next lines first
+PATIENCE = 120  # seconds, since a verb may first select its next lines
 PATHS = {"screen": "GET", "stroke": "POST", "end": "POST"}
 OVER = "this reading has ended; every answer is saved"
 
 
 class ReadingRelay:
-    """The workbench's own session with a verb's page; the browser never gets that address."""
+    """The workbench's own session with a verb's page. The browser never receives that address."""
 
     def __init__(self) -> None:
         self._cookies: dict[str, str] = {}
         self._lock = Lock()
 
     def ask(self, job: VerbJob | None, path: str, body: bytes) -> tuple[int, bytes]:
-        """Return the verb's answer, as its page would get it.
+        """Return the verb's answer to a request, with its status.
 
         Raises
         ------
-        RequestError : no verb serves a reading now.
+        RequestError : no verb is serving a reading.
         """
         address = None if job is None else job.reading_address
         if address is None or path not in PATHS:

@@ -1,4 +1,4 @@
-"""`voile open`: serve a project's page until a person ends it."""
+"""The verb `voile open`, which serves a project's page until a person ends it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 LOCK, OPENER = ".open.lock", ".open.html"
-OFTEN = 0.2  # seconds between two looks at whether it is to end
+OFTEN = 0.2  # the interval in seconds between checks for the end
 
 
 def serve_project(
@@ -35,15 +35,16 @@ def serve_project(
 
     Parameters
     ----------
-    given : a project's folder or a table; None for the current folder.
+    given : a project's folder or a table. None means the current folder.
     port : the port, or 0 for a free one.
     browser : whether to open the address in a browser.
-    notify : gets the addresses, and one sentence for each fault.
-    people : reviewer, approver or both, in addition to the data holder. Each has an address.
+    notify : a function that receives the addresses, and one sentence for each fault.
+    people : reviewer, approver or both, in addition to the data holder. Each has a separate
+        address.
 
     Raises
     ------
-    RequestError : the folder is not a project, another voile serves it, or the port is taken.
+    RequestError : the folder is not a project, another voile serves it, or the port is in use.
     """
     for name in ("starlette", "uvicorn"):
         if find_spec(name) is None:
@@ -80,7 +81,7 @@ def _make_application(
     notify: Callable[[str], None],
     leave: Callable[[], None],
 ) -> Starlette:
-    """Import the page's libraries, now that the browser can connect."""
+    """Import the page's libraries after the browser can connect, and return the application."""
     from voile.workbench.http_page import WorkbenchPage
     from voile.workbench.project_session import ProjectSession
 

@@ -18,17 +18,17 @@ WAYS = (
 
 
 class StudyView(ProjectView):
-    """One view of the project of a study."""
+    """A consistent view of the project of a study."""
 
     @property
     def source_hash(self) -> str:
-        """The folder's present hash, empty if the folder is absent."""
+        """The folder's present hash, or an empty text if the folder is absent."""
         place = self.folder.path / self.source
         return self.folder.find_hash(self.source) if self.source and place.is_dir() else ""
 
     @cached_property
     def plan(self) -> Mapping[str, Any]:
-        """The plan, empty if there is none."""
+        """The plan, empty if there is no plan."""
         return self.folder.read_toml(STUDY) or {}
 
     @property
@@ -59,7 +59,7 @@ class StudyView(ProjectView):
 
     @cached_property
     def policies(self) -> Mapping[str, Any]:
-        """The answer of `voile study frontier`, without policies if another plan made the kit."""
+        """The result of `voile study frontier`, without policies if another plan made the kit."""
         words = ["study", "frontier", STUDY]
         try:
             answer: Mapping[str, Any] = self.reader.read_verb(words, [self.kit_index, STUDY])
@@ -69,7 +69,7 @@ class StudyView(ProjectView):
 
     @cached_property
     def policy(self) -> Mapping[str, Any] | None:
-        """The policy that the plan's promise picked, None if there is no kit."""
+        """The policy that the plan's promise picked, or None if there is no kit."""
         if self.kit_facts is None:
             return None
         number = self.kit_facts["chosen"][self.table]
@@ -78,17 +78,17 @@ class StudyView(ProjectView):
 
     @property
     def notes(self) -> list[str]:
-        """The parts of notes."""
+        """The names of the parts with notes."""
         return [name for name, one in self.parts.items() if one["kind"] == "documents"]
 
     @property
     def table(self) -> str:
-        """The part with the policies: the first table of the plan."""
+        """The name of the part with the policies: the first table of the plan."""
         return next(name for name, one in self.parts.items() if one["kind"] == "tables")
 
     @cached_property
     def public(self) -> Mapping[str, Any]:
-        """The public manifest of the release, empty if there is none."""
+        """The public manifest of the release, empty if there is no release."""
         return self.folder.read_json(f"{self.release}/manifest.json") or {}
 
     @cached_property
@@ -117,12 +117,13 @@ class StudyView(ProjectView):
 
     @property
     def kit_problem(self) -> str:
-        """The reason why the kit does not fit the present files, empty if it does."""
+        """The reason why the kit does not match the present files. Empty if it does."""
         if self.kit_facts is None:
             return ""
         fitted = self.kit_facts["parts"]
         named = {part for part, one in self.parts.items() if "roles" in one}
-        for part in fitted.keys() & named:  # a part of another part's texts has no own roles
+        # a part made from another part's texts has no roles of its own
+        for part in fitted.keys() & named:
             columns = fitted[part]["facts"].get("roles", {}).get("columns", {})
             if {name: one["role"] for name, one in columns.items()} != self.read_roles(part):
                 return f"The roles of {part} changed after the fit."
@@ -132,12 +133,12 @@ class StudyView(ProjectView):
 
     @property
     def policy_problem(self) -> str:
-        """An empty text: the plan's promise always picks a policy of its own kit."""
+        """An empty text, because the plan's promise always picks a policy of its own kit."""
         return ""
 
     @property
     def release_problem(self) -> str:
-        """The reason why the release does not come from the present kit, empty if it does."""
+        """The reason why the release does not come from the present kit. Empty if it does."""
         if self.manifest is None or self.policy is None:
             return ""
         made = self.manifest["parts"][self.table]["chosen"]["number"]
@@ -145,7 +146,7 @@ class StudyView(ProjectView):
 
     @property
     def evidence_problem(self) -> str:
-        """The reason why the evidence is not about this release, empty if it is."""
+        """The reason why the evidence is not about this release. Empty if it is."""
         if self.evidence is None or self.manifest is None:
             return ""
         now = self.folder.find_hash(f"{self.release}/manifest.json")

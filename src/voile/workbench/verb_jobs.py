@@ -1,4 +1,4 @@
-"""One child process for each verb: its progress, its end, and Stop."""
+"""Child processes that run verbs, one for each verb, with progress, results and Stop."""
 
 from __future__ import annotations
 
@@ -21,30 +21,33 @@ from voile.core.errors import RequestError, VoileError
 PROGRESS = '{"progress": '
 WARNING = "voile: warning: "
 READING = re.compile(r": (http://127\.0\.0\.1:[0-9]+/#\S+)$")
-OFTEN = 0.2  # seconds between two looks at an adopted process
+OFTEN = 0.2  # the interval in seconds between checks of an adopted process
 
 
 class AdoptedProcess:
-    """A verb that an earlier server of the project started and that still runs."""
+    """A running verb that an earlier server of the project started."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
 
     def wait(self) -> int:
-        """Wait for the end of the verb and return 0, as only its parent can read its code."""
+        """Wait for the end of the verb and return 0.
+
+        Only the parent process can read its exit code.
+        """
         while is_running(self.pid):
             time.sleep(OFTEN)
         return 0
 
     def send_signal(self, number: int) -> None:
-        """Send the verb a signal."""
+        """Send a signal to the verb."""
         if is_running(self.pid):
             os.kill(self.pid, number)
 
 
 @dataclass
 class VerbJob:
-    """A verb that runs or has ended.
+    """A verb that is running or has ended.
 
     Parameters
     ----------
@@ -64,7 +67,7 @@ class VerbJob:
     result: Any = None
 
     def describe(self) -> dict[str, Any]:
-        """Return the facts about the verb for the page."""
+        """Return facts about the verb for the page."""
         is_running = self.state == "running"
         return {
             "step": self.step,
@@ -79,7 +82,7 @@ class VerbJob:
 
     @property
     def reading_address(self) -> str | None:
-        """The address that the running verb printed for its reader, None if there is none."""
+        """The address that the running verb printed for its reader, or None if there is none."""
         if self.state != "running":
             return None
         found = (READING.search(line) for line in self._lines())
@@ -100,11 +103,11 @@ class VerbJob:
 
 
 class VerbJobs:
-    """Run one verb at a time in a project's folder.
+    """The verbs of a project's folder, which run one at a time.
 
     Parameters
     ----------
-    finish : a function that gets each finished job before the page shows its end.
+    finish : a function that receives each finished job before the page displays its end.
     """
 
     def __init__(self, folder: Path, finish: Callable[[VerbJob], None]) -> None:
@@ -114,7 +117,7 @@ class VerbJobs:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a verb runs."""
+        """Whether a verb is running."""
         return self.last is not None and self.last.state in ("running", "stopping")
 
     def start(self, step: str, words: Sequence[str]) -> VerbJob:
@@ -122,7 +125,7 @@ class VerbJobs:
 
         Raises
         ------
-        RequestError : another verb runs.
+        RequestError : another verb is running.
         """
         with self._lock:
             self.check_idle()
@@ -140,14 +143,14 @@ class VerbJobs:
         Thread(target=self._wait, args=(self.last,), daemon=True).start()
 
     def check_idle(self) -> None:
-        """Raise RequestError if a verb runs."""
+        """Raise RequestError if a verb is running."""
         if self.is_busy:
             assert self.last is not None
             what = f"voile {' '.join(self.last.words[:2])} is running"
             raise RequestError(what, instead="wait for its end, or stop it")
 
     def stop(self) -> None:
-        """Interrupt the verb, as Ctrl-C does; fit keeps the policies that it found."""
+        """Interrupt the verb, like Ctrl-C. A fit keeps the policies found so far."""
         if self.last is not None and self.last.state == "running":
             self.last.state = "stopping"
             self.last.process.send_signal(signal.SIGINT)
@@ -169,7 +172,7 @@ def is_running(pid: object) -> bool:
     if not isinstance(pid, int):
         return False
     system = Path("/proc")
-    if system.is_dir():  # where an ended process that nobody waited for has no command line
+    if system.is_dir():  # in /proc, a zombie process has no command line
         try:
             return b"voile" in (system / str(pid) / "cmdline").read_bytes()
         except OSError:
@@ -182,7 +185,7 @@ def is_running(pid: object) -> bool:
 
 
 def run_verb(folder: Path, words: Sequence[str]) -> Any:
-    """Run a verb that only reads, and return its JSON.
+    """Run a verb that only reads, and return its JSON result.
 
     Raises
     ------
@@ -199,7 +202,7 @@ def run_verb(folder: Path, words: Sequence[str]) -> Any:
 def start_verb(
     folder: Path, words: Sequence[str], output: IO[bytes], messages: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Start `voile` with these words, in a session with its own interrupts."""
+    """Start `voile` with these words, in a process session with its own interrupts."""
     return subprocess.Popen(
         [sys.executable, "-m", "voile", *words, "--json"],
         cwd=folder,
@@ -214,7 +217,7 @@ def start_verb(
 def read_result(
     output: IO[bytes], lines: Sequence[str], code: int
 ) -> tuple[Any, dict[str, str | None] | None]:
-    """Return a verb's JSON, or its error."""
+    """Return a verb's JSON result, or its error."""
     output.seek(0)
     text = output.read().decode("utf-8", "replace").strip()
     try:

@@ -25,7 +25,7 @@ COMMON = (
     "text",
     "contained",
 )
-"""Elements that many types have, which the list leaves out."""
+"""Elements that many types have, which the list omits."""
 _BACKBONES = ("BackboneElement", "Element")
 _ELEMENT = re.compile(r"(\w+):(#?[\w.]+)(!?)(\*?)(?:\?(\w+))?(?:=(\S+))?")
 

@@ -59,7 +59,7 @@ def list_resources(resource: Resource) -> list[Resource]:
 
 
 DateParts: TypeAlias = tuple[int, int | None, int | None]
-"""A year, and its month and day where the text has them."""
+"""A year, a month and a day. The month and the day are None if the text lacks them."""
 _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 
 

@@ -23,7 +23,7 @@ class UnreadableFileError(SourceError):
 
 
 LONGEST = 64 << 20
-"""Bytes of a line that is read as a resource."""
+"""The largest number of bytes of a line that is parsed as a resource."""
 
 
 def read_resources(

@@ -20,9 +20,9 @@ from voile.data.fhir.values import UCUM
 VALUE = re.compile(r"value[A-Z]")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 NARRATIVES = ("text", "note")
-"""Members that may repeat a value in words."""
+"""The members that may repeat a value in words."""
 SHORT_UNIT = re.compile(r"[!-~]{1,24}")
-"""The form of a unit that an error may show."""
+"""The pattern of a unit that an error message may print."""
 TIMES = ("effectiveDateTime", "effectiveInstant")
 
 

@@ -44,7 +44,7 @@ def _refuse_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 _ANY = json.JSONDecoder(parse_constant=_refuse_constant)
 UNIQUE = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_refuse_twins)
-"""Refuses an object with two members of one name, however deep it is."""
+"""A decoder that rejects an object with two members of the same name, at any depth."""
 
 
 def read_value(text: str, at: int = 0, *, decoder: json.JSONDecoder = _ANY) -> tuple[Any, int]:

@@ -37,7 +37,7 @@ CODES = {
     "http://dicom.nema.org/resources/ontology/DCM": rf"\d{{5,6}}|{'|'.join(_MODALITIES.split())}",
     "urn:ietf:rfc:3986": r"urn:oid:1\.2\.840\.10008(\.\d{1,4}){1,9}",
 }
-"""The form of each system's codes, so that no name passes for one."""
+"""The pattern of each system's codes, which no name matches."""
 _FORMS = {system: re.compile(form) for system, form in CODES.items()}
 _ATOMS = """
     m g s A K N J W V L l U mol eq osm kat Hz Pa bar Cel Bq Gy Sv cal [IU] [iU] m[Hg] m[H2O]"""
@@ -65,7 +65,7 @@ UNIT = _make_unit_pattern()
 _COMPARATORS = ("<", "<=", ">=", ">")
 _CATEGORY = re.compile(r"([A-Z]\d[0-9A-Z]|[EV]?\d{2,3})(\.\w+)?")
 LARGEST = 1e9
-"""The largest reading: a larger number is not a measurement."""
+"""The largest reading. A larger number is not a measurement."""
 
 
 def keep_code(value: Any, codes: str) -> str | None:

@@ -14,7 +14,7 @@ from voile.data.fhir.fields import Resource, take_list, take_object
 _NAMES = {"1.0": "DSTU2", "3.0": "STU3", "5.0": "R5", "6.0": "R6"}
 _PROFILE = re.compile(r"\|(\d\.\d)\.\d$|^https?://hl7\.org/fhir/(\d\.\d|R5|STU3|DSTU2)/")
 _LISTS = {"Encounter": ("class",), "DocumentReference": ("context",)}
-"""Elements of R4 that are lists in R5 alone."""
+"""Elements that are lists in R5 but not in R4."""
 
 
 def refuse_other_versions(resource: Resource, place: str) -> None:

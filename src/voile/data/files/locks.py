@@ -31,7 +31,7 @@ else:
 
 
 PAUSE = 0.01
-"""Seconds between two attempts to lock."""
+"""The number of seconds between two attempts to lock."""
 
 
 class FolderLock:

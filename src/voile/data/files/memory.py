@@ -110,4 +110,4 @@ class _MemoryText(io.StringIO):
 
 
 AnyPath: TypeAlias = Path | MemoryPath
-"""The place of a release or its part: on disk, or in memory."""
+"""The path of a release or of its part, on disk or in memory."""

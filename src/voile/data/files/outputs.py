@@ -18,7 +18,7 @@ from voile.keys.seal import FORMAT as SEAL_FORMAT
 MANIFEST, PRIVATE, SET_ASIDE = ".manifest.json", ".private", ".set-aside.jsonl"
 SIGNATURE = ".sig"
 STUDY_FORMAT, STUDY_MANIFEST = "voile-study", "manifest.json"
-"""The release of a study is a folder that contains its manifest."""
+"""The format and the manifest's name of a study's release, a folder that contains the manifest."""
 SUFFIXES = ("", MANIFEST, PRIVATE, SET_ASIDE, SIGNATURE)
 """The suffixes that an output's parts add to the name of its main part."""
 
@@ -33,10 +33,10 @@ KIT_INDEX, DEMO_MARK = "kit.json", "demo.json"
 WORK_FORMAT, WORK_VERSION, WORK_INDEX, WORK_KIT = "voile-work", 1, "work.json", "kit"
 KIT_VERSION = 2
 Visibility = Literal["private", "shareable"]
-"""Who may see a kit."""
+"""The people who may see a kit."""
 GENERATOR = b'<meta name="generator" content="voile '
 HEAD, MOST = 4096, 16 << 20
-"""Bytes at whose beginning a report names its generator; and of a file that a person may edit."""
+"""The number of bytes in which a report names its generator, and the largest editable file."""
 
 
 _OTHERWISE = "choose another name, or remove it yourself"
@@ -314,7 +314,7 @@ RELEASE = OutputKind(
     {**_known_by_manifest(RELEASE_FORMAT), "": _is_release, PRIVATE: _is_private},
 )
 STORED_RELEASE = OutputKind("a release's private folder", {"": _is_private})
-"""What stays here of a release that is published in a store."""
+"""The local part of a release that is published in a store."""
 READINGS = OutputKind(
     "a file of readings",
     {
@@ -333,7 +333,7 @@ ACCEPTANCE = OutputKind(
 )
 DETERMINATION = OutputKind("an unsigned determination", {"": _is_unsigned})
 CONTEXT = OutputKind("a context", {"": never})
-"""Which people fill in."""
+"""A context file. People fill it in, so it is never replaced."""
 STATEMENT = OutputKind("a statement", {"": never, SIGNATURE: never})
 REPORT = OutputKind("a report", {"": _is_report})
 INTERNAL_REPORT = replace(REPORT, is_private=True)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 LONGEST = 256 << 20
-"""Bytes of a file of JSON or TOML."""
+"""The largest number of bytes of a JSON or TOML file."""
 DEEPEST = 64
-"""Lists and objects within each other."""
+"""The largest depth of nested lists and objects."""
 
 
 class ReadableFile(Protocol):

@@ -26,7 +26,7 @@ class ParquetSource(Source):
     """
 
     groups: Sequence[int] | None = None
-    """The row groups that are read; all without."""
+    """The row groups to read. None reads all row groups."""
 
     def __init__(self, path: Path | StorePath) -> None:
         self.path = path

@@ -27,12 +27,12 @@ from voile.data.text import (
 from voile.data.writer import BatchWriter
 
 ITEMS, BASKETS = "items", "baskets"
-"""The column of items, and the word after `FILE::` that has each line read as a basket."""
+"""The name of the item column, and the word after `FILE::` that reads each line as a basket."""
 TEXT_LISTS = pa.list_(pa.string())
 LOOKED_AT = 1000
 DELIMITERS = ",;\t| "
 UNEQUAL = 0.2
-"""Lines are baskets if more than this share has another number of fields than the other lines."""
+"""Lines are baskets if more than this share differs from the others in the number of fields."""
 
 
 class BasketSource(FileSource):

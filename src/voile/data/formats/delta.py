@@ -23,11 +23,13 @@ from voile.data.stores.copies import copy
 from voile.data.stores.path import StorePath
 
 READ = {"deletionVectors", "columnMapping", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
-"""The features that this reader accepts. Tables that use the first two are refused."""
+"""The features that this reader knows. It rejects tables that use the first two."""
 KEY = "partition."
 MAPPING = "delta.columnMapping.mode"
 LOGGED = re.compile(r"([0-9]{20})\..*")
-"""A file of a log: ``00000000000000000012.json``, ``00000000000000000010.checkpoint.parquet``."""
+"""The name of a log file: ``00000000000000000012.json``,
+``00000000000000000010.checkpoint.parquet``.
+"""
 CHECKPOINT = ".checkpoint."
 
 

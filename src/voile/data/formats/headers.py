@@ -10,9 +10,9 @@ from voile.core.warn import warn
 from voile.data.placeholders import PLACEHOLDERS
 
 NO_HEADER = "no-header"
-"""Stands after `::` for a text file whose first row is a record."""
+"""The word after `::` for a text file with a record, not column names, in the first row."""
 LOOKED_AT = 1_000
-"""The number of rows to examine for distinguishing column names from a record."""
+"""The number of rows that are examined to distinguish column names from a record."""
 MOSTLY = 0.9
 DATED = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}")
 

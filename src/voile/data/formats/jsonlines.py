@@ -25,9 +25,9 @@ from voile.data.source import BATCH_ROWS, FileSource, distinct_names, unreadable
 LINE_BYTES = 64 << 20
 BATCH_BYTES = 8 << 20
 HALF = re.compile(rb"\\u[dD]")
-"""Begins, perhaps, half of a surrogate pair."""
+"""The possible beginning of half of a surrogate pair."""
 HALVES = re.compile("[\ud800-\udfff]")
-"""Half of a pair, which JSON can write and no text can hold."""
+"""Half of a surrogate pair, which JSON can contain but valid text cannot."""
 
 
 class JsonLinesSource(FileSource):

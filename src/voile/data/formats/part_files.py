@@ -11,7 +11,7 @@ from voile.data.stores.path import StorePath
 
 LOG = "_delta_log"
 AT_VERSION = re.compile(r"(.+)@v([0-9]{1,18})")
-"""A path and a version, as Delta writes them together: ``visits@v12``."""
+"""The pattern of a path with a version, as in Delta: ``visits@v12``."""
 
 
 def files_of(folder: Path | StorePath) -> Iterator[Path | StorePath]:

@@ -12,7 +12,7 @@ from voile.data.source import BATCH_ROWS, OFFLINE, identifier
 from voile.data.writer import BatchWriter
 
 GROUP_BYTES = 16 << 20
-"""The rows in a row group of Parquet, or `BATCH_ROWS` of them, whichever comes first."""
+"""The size of a Parquet row group in bytes. A group ends earlier after `BATCH_ROWS` rows."""
 
 
 class ParquetWriter(BatchWriter):

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from docx.opc.part import Part
 
 MOST, MOST_PARTS = 256 << 20, 10_000
-"""Bytes of a file's parts, decompressed, and how many there are."""
+"""The largest number of decompressed bytes of a file's parts, and the largest number of parts."""
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""Begins an encrypted file, and one of Word before 2007."""
+"""The first bytes of an encrypted file, or of a file from Word before 2007."""
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 RELATIONSHIPS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
 MAIN = "officeDocument"
 READ = ("header", MAIN, "footnotes", "endnotes", "comments", "footer")
-"""Parts with text, by the last word of their relationships' types, in the order of reading."""
+"""The parts with text in reading order, by the last word of their relationship type."""
 MARKS = {W + "tab": "\t", W + "br": "\n", W + "cr": "\n", W + "noBreakHyphen": "-"}
 _FALSE = ("0", "false", "off")
 GONE = (W + "del", W + "moveFrom")

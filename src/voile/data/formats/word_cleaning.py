@@ -30,7 +30,7 @@ GOES = frozenset({
     "keyMapCustomizations", "mailMergeHeaderSource", "mailMergeSource", "people",
     "printerSettings", "stylesWithEffects", "webSettings",
 })  # fmt: skip
-"""Relationships to parts without text that people see in the document."""
+"""Types of removed relationships, which lead to parts without visible text."""
 SHOWN = frozenset({
     "document", "body", "p", "r", "t", "tab", "br", "cr", "noBreakHyphen", "softHyphen", "sym",
     "tbl", "tr", "tc", "hdr", "ftr", "footnotes", "footnote", "endnotes", "endnote", "comments",
@@ -49,7 +49,7 @@ PROPERTIES = frozenset({
     "pPr", "rPr", "tblPr", "tblPrEx", "tblGrid", "trPr", "tcPr", "sectPr", "rPrDefault",
     "pPrDefault", "tblStylePr",
 })  # fmt: skip
-"""Elements of which all of Word's own stays, but for `NEVER`."""
+"""Elements in which all content in Word's namespace is kept, except `NEVER`."""
 NEVER = frozenset({
     "ins", "del", "moveFrom", "moveTo", "tblCaption", "tblDescription", "printerSettings", "divId",
     "rsid",
@@ -59,12 +59,12 @@ OPENED = frozenset({
                             "hyperlink", "fldSimple", "dir", "bdo")),
     MC + "AlternateContent", MC + "Choice",
 })  # fmt: skip
-"""Elements that are removed while their contents stay."""
+"""Elements that are removed, but with their contents kept."""
 UNREAD = frozenset({
     *(W + name for name in ("del", "moveFrom", "instrText", "delInstrText", "sdtPr", "sdtEndPr")),
     MC + "Fallback",
 })  # fmt: skip
-"""Elements whose text goes with them: it was deleted, is there twice, or is a field's code."""
+"""Elements that are removed with their text, since it is deleted, duplicate or a field's code."""
 PERSONAL = re.compile(r"rsid\w*|author|date|initials|docLocation|tooltip|anchor")
 OF_STYLES = tuple(
     W + name
@@ -77,7 +77,7 @@ BUILT_IN = re.compile(
     "strong|list paragraph|no spacing|table (normal|grid)|header|footer|caption|hyperlink|"
     "page number|(footnote|endnote|annotation) (text|reference|subject)|balloon text|plain text"
 )
-"""Names of styles that Word knows; a name of one's own may be a person's."""
+"""Names of Word's built-in styles. The name of a custom style may contain a person's name."""
 _FONT_NAMES = """
     aptos|arial|arial narrow|arial unicode ms|book antiqua|bookman old style|calibri|calibri light|
     cambria|cambria math|candara|century|century gothic|comic sans ms|consolas|constantia|corbel|
@@ -86,7 +86,10 @@ _FONT_NAMES = """
     times|times new roman|trebuchet ms|verdana|wingdings|liberation sans|liberation serif|
     dejavu sans|noto sans|noto serif|open sans|roboto"""
 FONTS = frozenset(map(str.strip, _FONT_NAMES.split("|")))
-"""Fonts that come with programs; the name of another may be a person's: the default replaces it."""
+"""Fonts that programs install.
+
+Another font's name may be a person's, so the default replaces it.
+"""
 DEFAULT_FONT = "Calibri"
 WORDED = re.compile(r"[^\W\d_]{2}")
 OBJECTS = "embeds objects, charts or files, which are not read"

@@ -18,7 +18,7 @@ KEYWORDS = frozenset({
     "gray", "green", "grey", "helvetica", "left", "magenta", "office", "right", "roman", "single",
     "tahoma", "thick", "times", "verdana", "wave", "white", "yellow",
 })  # fmt: skip
-"""Words of formatting that are names as well."""
+"""Formatting keywords that are also names of people."""
 _ATTRIBUTE = re.compile(r'\s(?!xmlns)[\w:]+="([^"]*)"')
 _WORD = re.compile(r"[^\W_]{4,}")
 OVER = "a removed text crosses the end of a paragraph"

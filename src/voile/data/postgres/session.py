@@ -26,10 +26,9 @@ SETTINGS = {
     "idle_in_transaction_session_timeout": "0",
     "row_security": "off",
 }
-"""Settings for writing values as text, and against hidden rows.
+"""Settings that fix the text format of values and reject hidden rows.
 
-Rows hidden by row-level security are an error: a source that silently lacks some people is counted
-wrongly.
+Rows hidden by row-level security raise an error, because counts would silently lack some people.
 """
 
 PHYSICAL = (
@@ -38,7 +37,7 @@ PHYSICAL = (
     "enable_indexscan",
     "synchronize_seqscans",
 )
-"""Settings that are off, so that rows come in table order whichever columns are read."""
+"""Settings that are turned off, so that rows have table order for any selection of columns."""
 
 
 LOST = "the server ended the query, or the connection was lost"
@@ -156,7 +155,7 @@ _UNREACHED = {
     "too many (clients|connections)|connection slots": ("the server is full", "try again later"),
     "invalid URI|invalid connection option": ("the address cannot be read", "check its options"),
 }
-"""The message when libpq cannot connect, by a pattern of libpq's words, which are not passed on."""
+"""The message when libpq cannot connect, by a pattern of libpq's message, which is not printed."""
 
 
 def _explain_refusal(words: str, address: DatabaseAddress) -> SourceError:
@@ -178,7 +177,7 @@ _REFUSALS = {
     "53100": ("the server's disk is full", "nothing was written"),
     "57014": ("the server cancelled the query", "raise statement_timeout"),
 }
-"""The message for each SQLSTATE. The server's own words quote names and rows."""
+"""The message for each SQLSTATE. The server's own messages quote names and rows."""
 
 
 @contextmanager

@@ -32,21 +32,21 @@ KINDS = {
     "bytea": pa.binary(),
     "time": pa.time64("us"),
 }
-"""Types that are read unchanged."""
+"""The types that are read unchanged."""
 
 MOMENTS = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us"),
     "timestamptz": pa.timestamp("us", "UTC"),
 }
-"""Types whose values may be infinite, or before the year 1 or after 9999: such columns are text."""
+"""Types whose values may be infinite or outside the years 1 to 9999. Such columns become text."""
 
 TEXTS = {
     *("text", "varchar", "bpchar", "citext", "name", "char", "enum"),
     *("uuid", "interval", "timetz", "oid", "bit", "varbit"),
     *("inet", "cidr", "macaddr", "macaddr8"),
 }
-"""Types that are read as text: of char(n), without the blanks that pad it."""
+"""The types that are read as text. For char(n), the padding blanks are removed."""
 
 
 @dataclass(frozen=True)
@@ -255,4 +255,4 @@ SELECT attname::text,
          OR typname = 'citext' THEN typname::text ELSE '' END,
     modifier, shown
 FROM kinds JOIN pg_type ON oid = type WHERE typtype <> 'd' ORDER BY attnum"""
-"""The columns that this role may read, with the type that a domain stands for."""
+"""The columns that this role may read. A domain is replaced by its base type."""

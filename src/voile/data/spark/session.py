@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SCHEME = "spark:"
-"""How the address of a table begins: ``spark:clinic.visits``."""
+"""The beginning of a table's address, as in ``spark:clinic.visits``."""
 MAJOR = "4"
 LOG = Path(__file__).with_name("log4j2.properties")
 QUIET = {
@@ -28,9 +28,9 @@ QUIET = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.defaultJavaOptions": f'-Dlog4j2.configurationFile="{LOG}"',
 }
-"""Settings of a session that voile starts, unless Spark's own files or variables set others."""
+"""Settings of a session that voile starts. Spark's own files or variables override them."""
 STANDARD = {"spark.sql.ansi.enabled": "true", "spark.sql.groupByOrdinal": "true"}
-"""Settings under which Spark counts by standard SQL, and never past the largest number."""
+"""Settings with which Spark counts by standard SQL and raises an error at overflow."""
 
 
 def is_spark(thing: object) -> bool:
@@ -76,7 +76,7 @@ def open_session(conf: Sequence[str] = ()) -> SparkSession:
 
 
 PY4J = ("java_gateway", "clientserver")
-"""Its modules that send calls; they log under their names, and to the root logger."""
+"""The modules of Py4J that send calls. They log under their names and to the root logger."""
 
 
 def pass_over_ctrl_c() -> None:
@@ -123,7 +123,7 @@ def _start(builder: Any, conf: Mapping[str, str]) -> SparkSession:
 
 
 ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "REQUIRES_SINGLE_PART_NAMESPACE", "SCHEMA_NOT_FOUND")
-"""Spark's names for a table that is not there."""
+"""Spark's error codes for a table that does not exist."""
 
 
 @contextmanager

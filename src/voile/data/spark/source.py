@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 UNREAD = {"struct": pa.types.is_struct, "map": pa.types.is_map, "list": pa.types.is_list}
-"""Types of columns that have no order and no group, so that they are not read."""
+"""Types of columns without order and groups, which are not read."""
 NOT_IN_ARROW = ("yearmonthinterval", "interval")
-"""Spark's types that Arrow has no equal of."""
+"""Spark's types that have no equivalent in Arrow."""
 
 
 class SparkSource(Source):

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from voile.core.errors import RequestError
 
 ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(?=[^/])")
-"""How an address begins, also where it was once taken for a path."""
+"""The beginning of an address, including addresses that were once read as a path."""
 STORES = {"s3": "s3", "gs": "gs", "abfs": "abfs", "abfss": "abfs"}
 WEB = ("https", "http")
 SCHEMES = (*STORES, *WEB)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem
 
 CHUNK = 8 << 20
-"""Bytes of one request."""
+"""The number of bytes of one request."""
 LONGEST = 256 << 20
-"""Bytes of a file that is read as a whole."""
+"""The largest number of bytes of a file that is read as a whole."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 CONNECT, ANSWER = 5, 60
-"""Seconds to wait for a connection, and for an answer."""
+"""The number of seconds to wait for a connection, and for an answer."""
 REASONS = {
     r"NO_SUCH_BUCKET|NoSuchBucket": ("there is no such bucket", None),
     r"INVALID_ACCESS_KEY|SIGNATURE_DOES_NOT_MATCH|EXPIRED|Expired|CLIENT_TOKEN|UNRECOGNIZED_CLIENT"
@@ -50,10 +50,13 @@ REASONS = {
     ),
     r"SLOW_DOWN|THROTTL|REQUEST_TIMEOUT": ("the store is too busy", "run again"),
 }
-"""The meaning of a store's words. No other words are passed on, because they quote the request."""
+"""The explanation of a store's error message.
+
+Messages are never printed, as they quote the request.
+"""
 _OF_STORES = re.compile(r"AWS Error (\w+)|google::cloud::|GCS|Azure|[Bb]lob")
 _NO_ANSWER = re.compile(r"google::cloud::Status|\.blob\.core\.")
-"""The words of clients that got no answer. Arrow's other errors concern the data."""
+"""Patterns in errors of clients that received no answer. Arrow's other errors concern the data."""
 
 
 @lru_cache

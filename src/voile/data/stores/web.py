@@ -12,7 +12,7 @@ from voile.data.stores.address import check_web, hide_secrets
 
 CHUNK = 1 << 20
 CONNECT, ANSWER = 10, 60
-"""Seconds to wait for a connection, and for the next bytes."""
+"""The number of seconds to wait for a connection, and for the next bytes."""
 STATUS = {
     401: "the server asks for a user and a password",
     403: "the server does not allow it",

@@ -141,7 +141,7 @@ WRITERS: dict[str, Callable[[Path, pa.Schema], BatchWriter]] = {
     ".svm": _svmlight,
     ".svmlight": _svmlight,
 }
-"""What writes a file, by the end of its name."""
+"""The writer of each file format, by the suffix of the file name."""
 
 
 class MemoryWriter(BatchWriter):

@@ -144,7 +144,12 @@ def design(
 def turns_at(
     units: int, allowed: int, recall: float, level: float, looks: int
 ) -> SampleDesign | None:
-    """Return the turns at which each count refutes one identifier too many, by falling levels."""
+    """Return a sample's design: the numbers of tokens after which a reading is accepted.
+
+    After `turns[i]` tokens with i identifiers found, one identifier too many is refuted at the
+    level `level` * `FALLING`^i. Returns None if even reading all tokens without a find refutes
+    nothing.
+    """
     turns: list[int] = []
     for found in range(looks):
         there, own = allowed + found + 1, level * FALLING**found

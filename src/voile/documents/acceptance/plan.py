@@ -312,7 +312,7 @@ def _shares(allowed: int, recall: float, level: float) -> Floats:
 
 @cache
 def _list_forecast_factors() -> Floats:
-    """Return eight equally likely factors by which a forecast may be wrong."""
+    """Return eight equally likely factors between the forecast and the true rate, (8,)."""
     from scipy.stats import gamma
 
     factors: Floats = gamma.ppf((np.arange(8) + 0.5) / 8, SPREAD) / SPREAD

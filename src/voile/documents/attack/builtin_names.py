@@ -1,4 +1,4 @@
-"""The names that voile draws surrogates from: its lists are public, and an adversary has them."""
+"""The public lists from which voile draws surrogate names, as an adversary would use them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMED = ("female", "male", "surnames")
 
 @cache
 def builtin_words() -> frozenset[str]:
-    """Return the words of surrogate names by voile's lists, which are public, and of titles."""
+    """Return the words of names on voile's public surrogate lists, and of titles."""
     found = {word for names in _builtin_names().values() for name in names for word in name}
     return frozenset(found | TITLES | PARTICLES | {"and", "don", "doña"})
 

@@ -13,9 +13,10 @@ from voile.documents.text.source import split_format
 
 
 def read_foreign(given: Any) -> Corpus:
-    """Read the adversary's own corpus; "conll:notes.txt" gives its format.
+    """Read the adversary's own corpus from a file or a frame.
 
-    A frame has the columns that a corpus has: text, spans and perhaps subject.
+    A path may name its format, as in "conll:notes.txt". A frame has the columns of a corpus: text,
+    spans and optionally subject.
     """
     if isinstance(given, str):
         name, (place, format) = given, split_format(given)

@@ -127,7 +127,7 @@ def draw_subjects(ground: AttackText, share: float, rng: np.random.Generator) ->
 
 
 def subjects_of(ground: AttackText) -> NDArray[np.intp]:
-    """Return the release's subjects, and refuse fewer than two."""
+    """Return the release's subjects; raise RequestError if there are fewer than two."""
     people = np.unique(ground.subject[ground.attacked])
     if len(people) < 2:
         raise RequestError(

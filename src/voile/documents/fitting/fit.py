@@ -218,7 +218,7 @@ def _describe_loops(
 
 
 def _check_held_out(corpus: DocumentSequence, options: FitOptions) -> None:
-    """Refuse a hold-out that leaves too little to learn from, and say that it is the hold-out."""
+    """Raise an error if the hold-out leaves too little to learn from."""
     subjects = len(set(corpus.subjects))
     if options.hold_out and (subjects < max(options.cross_fit, 1) or not corpus.labels):
         without = "" if corpus.labels else ", without an identifier"
@@ -340,7 +340,7 @@ def _describe_unmarked(training: TrainingText, marks: str) -> dict[str, Any]:
 
 
 def _novelty(corpus: DocumentSequence) -> dict[str, Any]:
-    """Return the words by which a kit notices notes of another style; none of few notes."""
+    """Return the words by which a kit recognises notes of another style; empty for few notes."""
     subjects = [one.subject or str(number) for number, one in enumerate(corpus)]
     check = NoveltyCheck.learn([one.text for one in corpus], subjects)
     return {} if check is None else {NOVELTY: check.to_data()}

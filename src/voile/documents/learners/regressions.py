@@ -1,4 +1,4 @@
-"""Learn how far to trust regressors of a token, by logistic regression."""
+"""Learn weights of the regressors of each token by logistic regression."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ FAR = 8.0
 def fit_regressions(
     seen: NDArray[np.float64], examples: LabelledExamples
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return for each type the weights, (T, k), and bias, (T,), of regressors (n, T, k).
+    """Return the weights, (T, k), and the bias, (T,), of each type's regressors, (n, T, k).
 
-    A type that no token has is never found; one that every token has is always.
+    A type that no token has is never predicted. A type that every token has is always predicted.
     """
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 

@@ -189,7 +189,7 @@ def _put_arrays(arrays: dict[str, NDArray[Any]], prefix: str, thing: Any) -> Non
 
 
 def _rising(numbers: NDArray[Any]) -> NDArray[np.int64]:
-    """Return numbers for binary search, and refuse them if they are not sorted."""
+    """Return numbers for binary search; raise DamagedError if they are not sorted."""
     if numbers.ndim != 1 or numbers.dtype != np.int64 or (numbers[1:] < numbers[:-1]).any():
         raise DamagedError("the kit's arrays are not whole")
     return numbers

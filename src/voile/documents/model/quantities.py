@@ -1,4 +1,4 @@
-"""Names and rules of the figures of a fit, of an attack, of an acceptance and of a report."""
+"""Names and rules of the figures of fits, attacks, acceptance and reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FOUND, LEFT, REMOVED = "identifiers found", "identifiers left", "harmless tokens
 RATE = ("found", "inspected", "subjects", "deff")
 AS_LEFT = tuple(f"{name}_as_left" for name in RATE)
 ONE_PERCENT = tuple(f"{name}_1_percent" for name in RATE)
-"""Columns of the frontier: the attacker's finds among the tokens that the committee leaves.
+"""Columns of the frontier: the attacker's results on the tokens that the committee leaves.
 
 They are the identifiers found, the tokens inspected, the subjects, and the design effect. The
 attacker inspects as many tokens as there are identifiers left, or 1% of all tokens.
@@ -21,7 +21,7 @@ AXES = {"risk": "identifiers left", "loss": "harmless tokens removed"}
 """The names of risk and loss."""
 
 ACCEPTANCE = "acceptance"
-"""Both manifests' name for the proof about a release by reading it."""
+"""The name, in both manifests, of the proof by reading that few identifiers are left."""
 IN_SAMPLE = Note(
     "The committee learnt from documents of this release, and misses less in them than in text "
     "that it has not seen. For an unbiased figure, attack a release of other annotated documents."

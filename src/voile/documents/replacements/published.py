@@ -62,7 +62,7 @@ class PublishedText:
 
 @dataclass(frozen=True, slots=True)
 class PublishedDocument(Document):
-    """A document as published; its spans are the identifiers that are left."""
+    """A published document, with spans for the identifiers that are left."""
 
     edits: tuple[PublishedEdit, ...] = ()  # the replacements, in the order of the text
 

@@ -1,4 +1,4 @@
-"""Publish a document: put the replacements in the place of its removals."""
+"""Publish a document: replace its removed identifiers by marks or surrogates."""
 
 from __future__ import annotations
 

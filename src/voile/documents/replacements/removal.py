@@ -1,4 +1,4 @@
-"""A removal from a text, before its replacement is known."""
+"""Removals from a text, before their replacements are known."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TextRemoval:
 
 
 class KnownFinder(Protocol):
-    """Finds the values of the columns next to the notes."""
+    """A finder of known values, which columns next to the notes contain."""
 
     @property
     def kinds(self) -> Mapping[str, str]:
@@ -62,16 +62,19 @@ class KnownFinder(Protocol):
 
     @staticmethod
     def sure(removal: TextRemoval) -> bool:
-        """Return whether a find can be nothing else."""
+        """Return whether a find is certainly the known value."""
 
     def propose(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Find the values in each document, in order and apart."""
+        """Find the values in each document, in order and without overlaps."""
 
     def propose_sure(self, documents: Sequence[Document]) -> list[list[TextRemoval]]:
-        """Find the values in each document that can be nothing else."""
+        """Find the values in each document that are certain."""
 
     def check(self, link: str | None = None) -> None:
-        """Refuse columns that meet no document; `link` has the subjects."""
+        """Raise an error for columns without a find in any document.
+
+        link : the name of the column that links values and notes by subject.
+        """
 
 
 def check_removals(text: str, removals: Iterable[TextRemoval]) -> list[TextRemoval]:

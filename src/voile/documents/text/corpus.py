@@ -10,7 +10,7 @@ from voile.documents.text.sequence import DocumentSequence
 
 
 class Corpus(DocumentSequence):
-    """Documents in their order.
+    """A sequence of documents that can be read from files.
 
     Examples
     --------

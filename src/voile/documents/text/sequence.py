@@ -1,4 +1,4 @@
-"""Documents in their order, apart from the files that hold them."""
+"""Sequences of documents, independent of their file formats."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 
 class DocumentSequence(Sequence[Document]):
-    """Documents in their order, with the types of their spans and their subjects."""
+    """A sequence of documents, with the types of their spans and their subjects."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self._documents = tuple(documents)
 
     @classmethod
     def from_source(cls, source: Source, roles: Roles) -> Self:
-        """Read the documents of a source: one for each row and text column, in that order.
+        """Read one document for each row and text column of a source, in that order.
 
-        Their ids are "row 17", or "row 17, column note" where there are several text columns;
-        their subject is that of the row. A null is an empty document, and a null for its spans one
-        that is not annotated. Memory: all of them.
+        The ids are "row 17", or "row 17, column note" if there are several text columns. A document
+        has the subject of its row. A null text becomes an empty document. A null instead of spans
+        marks a document without annotations. Memory: all documents.
 
         Raises
         ------
-        RequestError : roles that do not fit the source; spans that are none, named by row and
-            column.
+        RequestError : the roles do not match the source, or a cell does not contain spans. The
+            message names the row and the column.
 
         Examples
         --------
@@ -51,12 +51,16 @@ class DocumentSequence(Sequence[Document]):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The types of its spans, by the alphabet."""
+        """The types of the spans, in alphabetical order."""
         return tuple(sorted({span.label for one in self for span in one.spans}))
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """Whose each document is; one without a subject is its own, and its copies' with it."""
+        """The subject of each document.
+
+        A document without a subject is a subject of its own, together with all documents of equal
+        text.
+        """
         first: dict[str, int] = {}
         return tuple(
             f"document {first.setdefault(one.text, number)}"
@@ -66,7 +70,7 @@ class DocumentSequence(Sequence[Document]):
         )
 
     def subset(self, indices: Iterable[int]) -> Self:
-        """Return the documents of these numbers, in the order asked."""
+        """Return the documents with the given numbers, in the given order."""
         return type(self)(self._documents[index] for index in indices)
 
     def __len__(self) -> int:

@@ -143,7 +143,7 @@ class _GoingReading:
             return False  # raised again after the page is closed
 
     def mend(self, facts: Mapping[str, Any], public: Mapping[str, Any] | None) -> None:
-        """Write the release without the finds so far, and with these facts of the reading."""
+        """Rewrite the release without the identifiers found so far, and record the facts."""
         scene, found = self.scene, self.course.removals()
         attacked = [one for one in find_evidence(scene.release, self.secret) if one.attack != READ]
         made = mend(scene, found, facts, public, self._key_file, asdict(self.state.goal))
@@ -257,7 +257,14 @@ def _report_plan(
 
 
 def _clear(folder: Path) -> None:
-    """Remove the files of a run that ended before its reading began, but never an answer."""
+    """Remove the files of a run that ended before its reading began.
+
+    Answers are never removed.
+
+    Raises
+    ------
+    DamagedError : the folder contains answers without the reading's state.
+    """
     if _is_answered(folder):
         raise DamagedError(
             "there is a reading without its state",
@@ -274,7 +281,7 @@ def _is_answered(folder: Path) -> bool:
 
 
 def _serve_lines(going: _GoingReading, serve: ServePage, options: AcceptOptions) -> None:
-    """Show what waits on the local page, and what waits then, until its reader ends it."""
+    """Serve the waiting lines and later lines on the local page, until the reader ends it."""
     serve(
         going.store,
         purposes=acceptance_answers.PURPOSES,

@@ -222,7 +222,7 @@ class ReadingCourse:
         ]
 
     def removals(self) -> dict[int, list[TextRemoval]]:
-        """Return the readers' finds so far, by document, in whole tokens."""
+        """Return the identifiers that readers have found so far, by document, as whole tokens."""
         types = self._types()
         found: dict[int, list[TextRemoval]] = {}
         for place in np.flatnonzero(self.reading.found).tolist():

@@ -1,4 +1,4 @@
-"""A release that is read, with its kit, policy and source."""
+"""The release that readers examine, with its kit, policy and source."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class AcceptanceScene:
     kit: StoredKit
     content: DocumentsContent
     policy: DocumentsPolicy
-    committee: TokenCommittee  # the policy's
+    committee: TokenCommittee  # the committee of the policy
     source: Source
     texts: Sequence[str]
-    documents: Any  # the source's, a corpus
+    documents: Any  # the documents of the source
     make_replacer: Callable[[ApplyOptions, Language], RemovalReplacer]
     writer: Callable[[RemovalReplacer], RemovalReplacer] | None
 
@@ -60,11 +60,13 @@ class AcceptanceScene:
         make_replacer: Callable[[ApplyOptions, Language], RemovalReplacer],
         writer: Callable[[RemovalReplacer], RemovalReplacer] | None,
     ) -> AcceptanceScene:
-        """Check that they belong together.
+        """Return the scene of a release, after checking that release, kit and source match.
 
-        Raises RequestError: the release is another kit's or another source's, or has no private
-        folder; a model of the kit is not as it was. TamperedError: the release is not as its
-        manifest has it.
+        Raises
+        ------
+        RequestError : the release belongs to another kit or source, or has no private folder. Also
+            raised if a model of the kit has changed.
+        TamperedError : the release does not match its manifest.
         """
         private = private_manifest_of(release)
         release.check_hash()
@@ -97,16 +99,19 @@ class AcceptanceScene:
 
     @cached_property
     def pairs(self) -> Sequence[Pair]:
-        """Every document as it is released now, with its own in the source."""
+        """Every document of the current release, paired with its source document."""
         return self.with_edits(None)
 
     def with_edits(self, removals: Path | None) -> list[Pair]:
-        """Return them with the edits that a file has."""
+        """Return the pairs of documents, with the edits from a file."""
         return list(pair_documents(self.release, self.texts, self.documents, removals))
 
     @property
     def least(self) -> int:
-        """Tokens that a census has at least: scores learnt from proposals may be far too low."""
+        """The smallest number of tokens in a census.
+
+        It is positive if scores are learnt from proposals, because such scores may be far too low.
+        """
         return FEW if self.content.unchecked_reference else 0
 
     def subjects(self) -> int:
@@ -114,7 +119,7 @@ class AcceptanceScene:
 
 
 def open_release(place: str) -> StoredRelease:
-    """Open a release; as it was before a mending that was killed, or after."""
+    """Open a release, after finishing or undoing a change that a killed run began."""
     if not isinstance(place, str | PathLike):
         remedy = "give what apply returned, or its path"
         raise RequestError(f"{name_kind(place)} is not a release", instead=remedy)

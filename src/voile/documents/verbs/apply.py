@@ -41,7 +41,8 @@ from voile.release.step import released_schema
 class DocumentPublisher:
     """The release of documents.
 
-    find_known : returns the finder of known values. make_replacer : returns the replacer.
+    find_known : a function that returns the finder of known values.
+    make_replacer : a function that returns the replacer of removed text.
     """
 
     find_known: FindKnown
@@ -54,8 +55,8 @@ class DocumentPublisher:
 
         Raises
         ------
-        RequestError : the source has other columns, or a list, pattern or secret is not there.
-        TamperedError : the kit's classifiers are not of its features.
+        RequestError : the source has other columns, or a list, pattern or secret is missing.
+        TamperedError : the kit's classifiers do not match its features.
         """
         content = DocumentsContent.of(kit)
         source = options.open_subjects(source)

@@ -1,4 +1,7 @@
-"""One batch of documents: removals, replacements, the rejected rows and the figures."""
+"""The step of `apply` that processes one batch of documents.
+
+It returns removals, replacements, rejected rows and figures.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,7 @@ OF_TEXT = ("published_tokens",)
 UNTAGGED, FAILED = "no parts of speech, which the kit learnt from", "could not be worked on"
 LEARNT, UNREAD = "learnt from", "why it could not be read"
 ROWS_AT_A_TIME = 128
-"""Few, so that several processes have work of a small source; a row may be a whole book."""
+"""The number of rows per batch. It is small, so that several processes can share a small source."""
 CONTROL_CHARACTERS = RemovalReason("rule", "control characters")
 PSEUDONYM = "pseudonym, keyed by a secret"
 WHAT = {
@@ -78,10 +81,11 @@ WHAT = {
 class WorkedDocuments:
     """Counts of the released documents.
 
-    counts : of `UNITS`, and the documents that the kit learnt from.
-    by : the reasons of removals.
-    labels : the types of removals.
-    failures : why texts that are not blank failed. None counts those that did not.
+    counts : the counts of `UNITS`, and of the documents that the kit learnt from.
+    by : the number of removals by reason.
+    labels : the number of removals by type.
+    failures : the number of nonblank texts by reason of failure. None counts texts without a
+        failure.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -90,7 +94,7 @@ class WorkedDocuments:
     failures: Counter[DocumentFailure | None] = field(default_factory=Counter)
 
     def check(self) -> None:
-        """Refuse a release of which every text failed alike, where no text is to blame."""
+        """Raise an error if all texts failed for one reason, so no single text is the cause."""
         why = next(iter(self.failures), None)
         if why is not None and len(self.failures) == 1 and not why.is_expected:
             raise VoileError(
@@ -102,7 +106,7 @@ class WorkedDocuments:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
-    """Publish the text columns with their removals made, and the kept columns as they are."""
+    """Publish the text columns with identifiers removed, and the kept columns unchanged."""
 
     stating = STATING
     searches_values = True
@@ -115,7 +119,7 @@ class DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
     worker: DocumentWorker
     files: DocumentFiles | None
     refuse: Callable[[Document], str | None] = lambda _: None
-    """Says why a document may not be released, if it may not."""
+    """A function that returns the reason why a document must not be released, or None."""
 
     def writing(
         self,
@@ -123,9 +127,11 @@ class DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         finders: Sequence[PatternFinder] = (),
         known: Proposing | None = None,
     ) -> DocumentsApplying:
-        """Return the same step with another replacer, made of the one that it has.
+        """Return the same step with a replacer that wraps the present one.
 
-        finders, known : find more to remove; the types of `known` come before the kit's own.
+        put : a function that returns the new replacer, given the present one.
+        finders, known : additional finders of text to remove. The types of `known` precede the
+            kit's types.
         """
         recipe = self.worker.recipe
         both = tuple(one for one in (known, recipe.known) if one is not None)
@@ -142,7 +148,7 @@ class DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         return self.content.reading.texts
 
     def batches(self, piece: Source | None = None, first: int = 0) -> Iterator[SourceBatch]:
-        """Yield rows with the reason of a failed read, which other processes do not learn."""
+        """Yield batches with a column of read failures, which other processes do not know."""
         for batch in super().batches(piece, first):
             rows = batch.rows
             if isinstance(self.source, FilesSource):
@@ -158,7 +164,7 @@ class DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         return "its documents are files of their own" if is_corpus or self.files else None
 
     def make(self, batch: SourceBatch) -> BatchOutcome[WorkedDocuments]:
-        """Put each document through the committee; set aside what cannot be."""
+        """Remove identifiers from each document, and reject documents that cannot be processed."""
         first, width = int(batch.numbers[0]), len(self.texts)
         documents = self.content.reading.documents(batch.rows, first, annotated=False)
         faults = [
@@ -227,7 +233,10 @@ class DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         documents: Sequence[Document],
         done: Mapping[int, PublishedDocument],
     ) -> Mapping[int, DocumentCells | str]:
-        """Return the contents of each document's files, or why it has none; it has one text."""
+        """Return the contents of each document's files, or the reason why it has none.
+
+        Each document has a single text.
+        """
         files = self.files
         if files is None:
             return {}
@@ -239,7 +248,8 @@ class DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         return self.files.open(out, escape=escape)
 
     def _unread_at(self, batch: SourceBatch, row: int) -> str | None:
-        is_corpus = isinstance(self.source, FilesSource)  # another may have a column called so
+        # other sources may have a column of this name
+        is_corpus = isinstance(self.source, FilesSource)
         return batch.rows.column(UNREAD)[row].as_py() if is_corpus else None
 
     def _explain_untagged(self, document: Document) -> str | None:
@@ -252,7 +262,7 @@ class DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
                 yield AsideRows(name, LOST_CHARACTERS, has_lost_characters(batch.rows.column(name)))
 
     def _unusable(self, faults: Sequence[str | None]) -> Iterator[AsideRows]:
-        """Yield which rows have a text that cannot be worked on, and why."""
+        """Yield the rows with a text that cannot be processed, and the reason."""
         for column, name in enumerate(self.texts):
             here = faults[column :: len(self.texts)]
             for why in dict.fromkeys(filter(None, here)):
@@ -265,7 +275,7 @@ class DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
     def _column(
         self, batch: SourceBatch, name: str, released: Mapping[int, PublishedDocument]
     ) -> pa.Array:
-        """Return a column of the release; a text that is not released is null."""
+        """Return a column of the release, with null for each text that is not released."""
         if name == self.roles.subject:
             return self._pseudonyms(batch.rows.column(name))
         if name not in self.texts:
@@ -303,8 +313,8 @@ class DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         return bool(np.searchsorted(seen, number) < np.searchsorted(seen, number, "right"))
 
     def measure(self, written: WrittenRelease[WorkedDocuments]) -> tuple[GateFinding, ...]:
-        """Count the written documents, and compare them with those that were made."""
-        if not written.tally.released:  # some formats cannot be read back without a row
+        """Measure the written documents, and compare their counts with the expected counts."""
+        if not written.tally.released:  # some formats cannot be read without rows
             return find_no_documents()
         texts = self.texts if self.files is None else [TEXT]
         findings = measure_documents(written.rows, texts, written.people)
@@ -323,7 +333,7 @@ class DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
     def public_manifest(
         self, figures: Mapping[str, float], known: WorkedDocuments
     ) -> dict[str, Any]:
-        """Return the wing's part of the public manifest; it names only types that were removed."""
+        """Return the module's part of the public manifest, with only types that were removed."""
         found, chosen = self.content.found, self.chosen.figures
         options = self.options
         text = {"role": "text", "what": WHAT[options.replace]}
@@ -331,7 +341,7 @@ class DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
         if options.pseudonyms:
             made[str(self.roles.subject)] = {"role": "identifier", "what": PSEUDONYM}
         few = "risk" in chosen and needs_suppression(chosen["risk"], found["identifiers"], "public")
-        shown = ("loss",) if few else FIGURES  # two reveal the third
+        shown = ("loss",) if few else FIGURES  # two of these figures reveal the third
         if self.content.unchecked_reference:
             shown = OF_TEXT
         labels = [label for label in found["labels"] if label in known.labels]
@@ -372,7 +382,7 @@ class DocumentsApplying(ApplyingStep[WorkedDocuments, WorkedDocuments]):
 
 
 def _refuse_true_dates(figures: Mapping[str, float]) -> None:
-    """Refuse a release that moves one date of a person and leaves another true."""
+    """Raise an error if the release moves one date of a person and keeps another true date."""
     if dates := figures.get("true_dates"):
         people = size(figures["people_with_true_dates"], "public")
         raise RequestError(

@@ -34,9 +34,9 @@ Case = tuple[Document, Span, bool]
 
 @dataclass(frozen=True)
 class DocumentAssessment:
-    """The assessment of texts from any maker.
+    """The assessment of released texts from any tool.
 
-    read_known : reads the tables of known values.
+    read_known : a function that reads the tables of known values.
     """
 
     read_known: Callable[[AssessOptions], KnownFinder | None]
@@ -51,15 +51,17 @@ class DocumentAssessment:
         seed: int | None,
         progress: ProgressHook,
     ) -> ReleaseAssessment:
-        """Align texts with their originals, and count the identifiers left and the tokens removed.
+        """Align texts with their originals, and count identifiers left and tokens removed.
 
-        With annotations of the original, it counts identifiers left by type, and harmless tokens
-        removed. With tables next to it, it counts the original's values that are left. With neither
-        it knows only lengths and marks. Nothing is drawn: `seed` changes nothing.
+        If the original has annotations, the result counts the identifiers left by type, and the
+        removed harmless tokens. If tables are given, it counts the original's values that are left.
+        Otherwise it contains only lengths and marks. No random numbers are drawn, so `seed` has no
+        effect.
 
         Raises
         ------
-        RequestError : other documents than the original's, or known columns that meet none of them.
+        RequestError : the documents are not those of the original, or known columns occur in none
+            of them.
         """
         known = self.read_known(options)
         theirs = _roles_of(original, roles, options)
@@ -152,7 +154,7 @@ def _count_remaining(pairs: list[Pair]) -> Evidence:
 
 
 def _known_left(pairs: Sequence[Pair], known: KnownFinder, by: str | None) -> Evidence:
-    """Count the known values that stand in the originals and of which something is left."""
+    """Count the known values in the originals, and those that are at least partly left."""
     sure: list[Case] = []
     possible: list[Case] = []
     for (one, source), found in zip(pairs, known.propose([x for _, x in pairs]), strict=True):

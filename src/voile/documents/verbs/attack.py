@@ -57,7 +57,8 @@ UNLEARNT = "The truth has types that the committee never learnt: {types}."
 class DocumentAttacks:
     """The attacks on a release of documents.
 
-    read_foreign : reads the adversary's own corpus. read_known : reads the tables of known values.
+    read_foreign : a function that reads the adversary's own corpus.
+    read_known : a function that reads the tables of known values.
     """
 
     read_foreign: Callable[[Any], DocumentSequence]
@@ -72,14 +73,16 @@ class DocumentAttacks:
         seed: int | None,
         progress: ProgressHook,
     ) -> tuple[Evidence, ...]:
-        """Attack a release in every way that its truth can score.
+        """Run every attack on a release that the true identifiers can score.
 
         The adversary has the release. The private folder and ``truth`` score the attack. ``truth``
         is the source with its spans, or with known columns next to it.
 
-        Raises RequestError: there is no private folder to score against, the truth belongs to
-        another release, or it has no identifier. Also: foreign labels come without a corpus, or
-        lists or tables cannot be read.
+        Raises
+        ------
+        RequestError : there is no private folder for scoring, the truth belongs to another release,
+            or it has no identifier. Also raised if foreign labels are requested without a corpus,
+            or if lists or tables cannot be read.
         """
         release.check_hash()
         scene = _DocumentsScene.of(release, truth, options, self.read_known)
@@ -159,7 +162,10 @@ def _link(scene: _DocumentsScene, seed: int | None) -> Evidence:
 
 
 def _label_sources(options: AttackOptions, published: DocumentSequence) -> list[Labels]:
-    """Return where labels come from, each once; the starter, unless asked for, in its language."""
+    """Return the distinct sources of labels.
+
+    The starter is left out if it has no model for the language and was not requested.
+    """
     sources: list[Labels] = list(dict.fromkeys(options.labels))
     if options.foreign is not None and "foreign" not in sources:
         sources.append("foreign")
@@ -253,7 +259,7 @@ class _DocumentsScene:
 def _add_known_names(
     truth: DocumentSequence, known: KnownFinder | None, by: str | None
 ) -> DocumentSequence:
-    """Return the truth with the names of known columns among its spans."""
+    """Return the truth with names from known columns as additional spans."""
     if known is None:
         return truth
     found = known.propose(truth)
@@ -272,7 +278,7 @@ def _add_known_names(
 def _count_left(
     published: DocumentSequence, truth: DocumentSequence, subject: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], int]:
-    """Count a release's tokens that are part of an identifier, by subject; and all but marks."""
+    """Count the tokens of a release within identifiers, by subject, and all tokens except marks."""
     left = DocumentSequence(one for one, _ in match_documents(published, truth))
     tokens = tokenise(document.text for document in left)
     types = token_labels(tokens, left, left.labels)

@@ -29,7 +29,7 @@ class AcceptedShare:
     def read_measurements(
         self, public: Mapping[str, Any], _: Sequence[Evidence], __: Bounds
     ) -> Iterator[CriterionMeasurement]:
-        """Yield the proved bound with its condition, or nothing if it allows all subjects."""
+        """Yield the proved bound with its condition; yield nothing if it allows all subjects."""
         proof = public.get(ACCEPTANCE)
         if proof is None or (most := proof["share_of_subjects_at_most"]) >= 1:
             return

@@ -1,4 +1,4 @@
-"""The known values of a kit, and those of tables about new people."""
+"""The known values of a kit, and of tables about new people."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from voile.documents.options import ApplyOptions
 
 
 def find_known(content: DocumentsContent, options: ApplyOptions) -> KnownValues | None:
-    """Return the kit's known values, and those of the tables that were given for new people.
+    """Return the kit's known values, together with those of given tables about new people.
 
-    Raises RequestError: a table, a column or its link to the notes is not there.
+    Raises
+    ------
+    RequestError : a table, a column or its link to the notes is missing.
     """
     if options.known is None and options.known_people is None:
         if options.by is not None:

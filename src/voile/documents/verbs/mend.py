@@ -118,7 +118,7 @@ def _new(pair: Pair, found: Sequence[TextRemoval]) -> list[TextRemoval]:
 
 
 def _replacer(scene: AcceptanceScene, key_file: Path | None) -> RemovalReplacer:
-    """Return apply's replacements of identifiers; categories are labels by now."""
+    """Return the replacer that `apply` used. Categories are already labels at this point."""
     release = scene.release
     if release.public["policy"]["replace"] != "surrogate":
         return LabelMarks()

@@ -44,9 +44,10 @@ def make_recipe(
 ) -> RemovalRecipe:
     """Return the removals under a policy with these options, and their replacements.
 
-    find_known : returns the finder of known values. make_replacer : returns the replacer.
+    find_known : a function that returns the finder of known values.
+    make_replacer : a function that returns the replacer of removed text.
 
-    Warns if repeats are asked for, and no type of the policy is a name.
+    Warns if repeats are requested and no type of the policy is a name.
     """
     finders: tuple[PatternFinder, ...] = _patterns(options, options.record)
     if options.deny is not None:
@@ -75,7 +76,7 @@ def make_recipe(
 
 
 def language_of(content: DocumentsContent, options: ApplyOptions) -> Language:
-    """Return the language of surrogates: as asked for, else that of the notes that init read."""
+    """Return the language of surrogates: the requested one, or that of the notes read by `init`."""
     found: Language = options.language or content.found.get("language", "english")
     return found
 

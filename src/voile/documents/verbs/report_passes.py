@@ -1,4 +1,4 @@
-"""The removals of each pass, those of other learners, and the proofs about the end."""
+"""Report the removals of each pass, the removals of other learners, and the final proofs."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def attributes_of(form: str, listed: Mapping[str, Sequence[str]]) -> list[tuple[
 
 @lru_cache(maxsize=1 << 16)
 def classify_form(form: str) -> int:
-    """Return how a form is written: `SMALL`, `CAPITAL` or `CAPITALS`; `NO_WORD` of a sign.
+    """Return the capitalisation of a form: `SMALL`, `CAPITAL`, `CAPITALS`, or `NO_WORD` for signs.
 
     >>> [classify_form(form) for form in ("ana", "Ana", "ANA", "A", "12")]
     [1, 2, 3, 2, 0]

@@ -134,7 +134,7 @@ def _is_hidden(one: str) -> bool:
 
 
 def _point(one: str) -> bool:
-    """Return whether a character is a mark that is not a letter by itself."""
+    """Return whether a character is a combining mark that is not a letter by itself."""
     return unicodedata.category(one)[0] == "M" and unicodedata.name(one, "").startswith(_POINTS)
 
 

@@ -12,7 +12,7 @@ from voile.documents.words.tokens import Ints, TextTokens
 
 
 def are_signs(tokens: TextTokens, texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which tokens have no letter and no digit, (n,)."""
+    """Return which tokens contain no letter and no digit, (n,)."""
     numbers, starts, ends = tokens.document.tolist(), tokens.starts.tolist(), tokens.ends.tolist()
     places = zip(numbers, starts, ends, strict=True)
     worded = (any(map(str.isalnum, texts[n][start:end])) for n, start, end in places)
@@ -22,7 +22,7 @@ def are_signs(tokens: TextTokens, texts: Sequence[str]) -> NDArray[np.bool_]:
 def token_labels(
     tokens: TextTokens, documents: Iterable[Document], labels: Sequence[str]
 ) -> NDArray[np.int16]:
-    """Return the type of identifier that each token is part of, even in part: from 1, 0 of none."""
+    """Return the type of the identifier that overlaps each token, (n,): from 1, or 0 for none."""
     numbers = {label: number for number, label in enumerate(labels, 1)}
     found = np.zeros(len(tokens), dtype=np.int16)
     for number, document in enumerate(documents):
@@ -36,7 +36,7 @@ def token_labels(
 
 
 def unknown_tokens(tokens: TextTokens, documents: Iterable[Document]) -> NDArray[np.bool_]:
-    """Return which tokens have a character of which nobody knows whether it identifies, (n,)."""
+    """Return which tokens overlap text of unknown status, (n,)."""
     found = np.zeros(len(tokens), dtype=np.bool_)
     for number, document in enumerate(documents):
         if document.unknown:
@@ -46,7 +46,10 @@ def unknown_tokens(tokens: TextTokens, documents: Iterable[Document]) -> NDArray
 
 
 def _places_of(places: Sequence[tuple[int, int]], starts: Ints, ends: Ints) -> NDArray[np.intp]:
-    """Return in which of some places, in order and apart, each token lies: from 1, 0 in none."""
+    """Return the number of the range that overlaps each token: from 1, or 0 for none.
+
+    places : disjoint ranges (start, end), in ascending order.
+    """
     begin, last = np.array(places).T
     where = np.searchsorted(last, starts, side="right")
     inside = where < len(last)

@@ -1,1 +1,1 @@
-"""The value search: it finds unreleased values of people in released bytes."""
+"""The value search, which finds unreleased values of people in the bytes of a release."""

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from voile.gate.finding import GateFinding
 
 CONFIDENCE = 0.99
-"""The confidence of the bound on chance."""
+"""The confidence level of the bound on chance."""
 SHOWN = 5
-"""The most columns and forms in a sentence."""
+"""The largest number of columns and forms in a sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FormCount:
-    """The people with values of one column in one form in one released column.
+    """The number of people with values of one column, in one form, in one released column.
 
-    part, column : the place of the unreleased value.
-    in_part, in_column : the place of the released bytes.
+    part, column : the part and the column of the unreleased value.
+    in_part, in_column : the part and the column of the released bytes.
     people : the number of people with such a value.
-    expected : the number that chance alone gives. Each pair of a person and a value counts, except
-        for rare values of others, which count people.
+    expected : the number expected by chance alone. Each pair of a person and a value counts, except
+        for rare values of others, where people count.
     """
 
     part: str
@@ -34,16 +34,16 @@ class FormCount:
 
 @dataclass(frozen=True, kw_only=True)
 class ValueFinding(GateFinding):
-    """A figure of the value search: the found people, and the people expected by chance.
+    """A figure of the value search: the number of people found, and the number expected by chance.
 
     It contains no person's values.
 
-    says : the sentence's predicate about the found people.
+    says : the predicate of the sentence about the people found.
     forms : the columns and forms of the found values.
-    certain : the found people with a value that chance does not explain. The value is more than one
-        word of a longer value, and no text of people without the value contains it. By its digits
-        and letters, fewer than one random token in a million equals it.
-    not_searched : the number of values shorter than three letters, or two digits for a number.
+    certain : the number of people found with a value that chance does not explain. The value is
+        more than one word of a longer value, and no text of people without the value contains it.
+        Judged by its digits and letters, fewer than one random token in a million equals it.
+    not_searched : the number of values shorter than three letters, or than two digits for a number.
     """
 
     says: str
@@ -53,9 +53,10 @@ class ValueFinding(GateFinding):
 
     @property
     def most_by_chance(self) -> float:
-        """The number of people that chance alone exceeds in one of 100 releases, by Poisson's law.
+        """The number of people that chance alone exceeds in 1 of 100 releases, by Poisson's law.
 
-        The expected number is an estimate. The bound uses its own deviation if that gives more.
+        The expected number is an estimate. The bound uses its standard deviation if that gives
+        more.
         """
         return bound_chance(self.expected or 0.0, self.deviation or 0.0)
 
@@ -66,7 +67,7 @@ class ValueFinding(GateFinding):
 
     @property
     def sentence(self) -> str:
-        """The figure in words, with the columns and forms of most people."""
+        """The figure as a sentence, with the columns and forms of most people."""
         most = "; ".join(
             f"{one.part}.{one.column} ({one.form}) in {one.in_part}.{one.in_column}: {one.people:,}"
             for one in self.forms[:SHOWN]
@@ -78,7 +79,7 @@ class ValueFinding(GateFinding):
 
 
 def bound_chance(expected: float, deviation: float, *, tests: int = 1) -> float:
-    """Return the number that chance alone exceeds in one of 100 releases, in any of `tests` tests.
+    """Return the number that chance alone exceeds in 1 of 100 releases, in any of `tests` tests.
 
     expected : the mean of a Poisson law, estimated with the standard deviation `deviation`.
     """

@@ -1,4 +1,4 @@
-"""Cells without case, accents and hidden characters, and the texts that encoded runs contain."""
+"""Fold cells to text without case, accents and hidden characters, and decode encoded runs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def fold_text(text: str) -> str:
 
 @dataclass(frozen=True)
 class FoldedCells:
-    """Cells to split into tokens, with the row and the encoding of each.
+    """Folded cells to split into tokens, with the row and the encoding of each cell.
 
     texts : large strings. Strings that are not ASCII are folded.
     """
@@ -80,7 +80,7 @@ _UNSPELLED = r"([AOUaou])[Ee]"
 
 
 def fold_with_spellings(texts: pa.LargeStringArray) -> FoldedCells:
-    """Fold values, and add other spellings: Mueller for Müller, and Müller for Mueller."""
+    """Fold values and add their other spellings: Mueller for Müller, and Muller for Mueller."""
     plain = fold_cells(texts)
     marked = np.flatnonzero(pc.match_substring_regex(texts, "[äöüøåæÄÖÜØÅÆ]|[aou]\u0308"))
     composed = texts.take(pa.array(marked)).to_pylist()
@@ -140,12 +140,12 @@ def _decode_urls(texts: pa.LargeStringArray) -> tuple[pa.LargeStringArray, NDArr
 
 
 def cells_of(keys: pa.LargeStringArray) -> FoldedCells:
-    """Return cells of strings that are already folded."""
+    """Return cells for strings that are already folded."""
     return FoldedCells(keys, np.arange(len(keys)), np.zeros(len(keys), np.uint8))
 
 
 def strings_of(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> pa.LargeStringArray:
-    """Return the consecutive strings in `data`, given the end of each."""
+    """Return the consecutive strings in `data`, given the end of each string."""
     offsets = np.concatenate([[0], ends]).astype(np.int64)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))]
     return pa.Array.from_buffers(pa.large_string(), len(ends), buffers)

@@ -1,4 +1,4 @@
-"""Keys of values and of texts: the strings on which the search joins."""
+"""Compute the keys of values and of texts: the strings on which the search joins."""
 
 from __future__ import annotations
 
@@ -30,9 +30,12 @@ from voile.gate.values.kernels.tokens import (
 )
 
 BITS = 28
-"""A filter has 2**BITS bits. This bounds its memory, and the filter never loses a key."""
+"""The binary logarithm of the number of bits of a filter.
+
+The number of bits bounds the memory. The filter never loses a key.
+"""
 LONGEST_DATE = 32
-"""The most characters of a value that is only a date, such as `2001-02-03T04:05:06.000+01:00`."""
+"""The length of the longest value that is only a date, such as `2001-02-03T04:05:06.000+01:00`."""
 DATE_MARK, NOTHING = (pa.scalar(one, pa.large_string()) for one in ("#", ""))
 
 
@@ -44,7 +47,7 @@ class KeyFilter:
         self.bitmap = np.zeros(1 << (bits - 3), np.uint8)
 
     def add(self, keys: pa.LargeStringArray) -> None:
-        """Add keys."""
+        """Add keys to the filter."""
         cells = cells_of(keys)
         add_keys(cells.data, cells.offsets[:-1], cells.offsets[1:], self.bitmap, self.bits)
 
@@ -63,10 +66,10 @@ def digest_strings(keys: pa.LargeStringArray) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class CellKeys:
-    """Keys with their rows, forms, numbers of tokens and encodings, all (keys,).
+    """Keys with their rows, forms, numbers of tokens and encodings, each (keys,).
 
     marks : for a text, whether the key is the whole cell. For a value, whether few texts have such
-        a key by chance: a code, a number or several words, and no date.
+        a key by chance. It is then a code, a number or several words, and not a date.
     """
 
     keys: pa.LargeStringArray
@@ -90,9 +93,12 @@ class CellKeys:
 
 @dataclass(frozen=True)
 class QuotedLabels:
-    """The keys of released labels. Boundaries of an interval within a quoted label are no values.
+    """The keys of released labels.
+
+    Interval boundaries within a quoted label do not count as values.
 
     data, offsets : the keys, by ascending digest.
+    digests : the digest of each key.
     """
 
     data: NDArray[np.uint8]
@@ -111,7 +117,10 @@ class QuotedLabels:
 
 
 class _CellTokens:
-    """The tokens of folded cells; with `has_serials`, numbers may be days of a spreadsheet."""
+    """The tokens of folded cells.
+
+    With `has_serials`, numbers may be a spreadsheet's serial days.
+    """
 
     def __init__(self, cells: FoldedCells, *, has_serials: bool) -> None:
         self.cells, self.has_serials = cells, has_serials
@@ -155,11 +164,11 @@ class _CellTokens:
 
     @property
     def dates(self) -> CellKeys:
-        """The keys of dates: `#19330710`."""
+        """The keys of dates, such as `#19330710`."""
         return self._date_keys(*self.days)
 
     def dates_near(self, offsets: Sequence[int]) -> CellKeys:
-        """Return the keys of the days at some offsets from each date."""
+        """Return the keys of the days at given offsets, in days, from each date."""
         cells, days = self.days
         near = _move_days(days, np.asarray(offsets, np.int64))
         return self._date_keys(np.repeat(cells, len(offsets)), near.ravel())
@@ -192,11 +201,11 @@ def _move_days(days: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[n
 
 @dataclass(frozen=True)
 class ValueKeys:
-    """The keys of values, and the decoys: keys of the same shape that belong to nobody by design.
+    """The keys of values, and decoys: keys of the same shape that belong to nobody by construction.
 
-    near : keys of the days at the given offsets from each date of a value.
-    short : the number of values that are not searched: shorter than three letters, or two digits
-        for a number.
+    near : the keys of the days at the given offsets from each date of a value.
+    short : the number of values that are not searched because they are shorter than three letters,
+        or than two digits for a number.
     """
 
     keys: CellKeys
@@ -217,7 +226,7 @@ def find_value_keys(values: pa.LargeStringArray, offsets: Sequence[int] = ()) ->
     is_date[dates.rows] = True
     is_searched[found.rows] = is_searched[dates.rows] = True
     found = replace(found, marks=_has_rare_shape(found) & ~is_date[found.rows])
-    if len(offsets):  # a day in any notation: the chance of its digits is that of the day
+    if len(offsets):  # any notation of a day has the chance of the day itself
         is_short = pc.less_equal(pc.utf8_length(values), LONGEST_DATE).to_numpy(
             zero_copy_only=False
         )
@@ -246,7 +255,7 @@ def _reverse(keys: pa.LargeStringArray) -> pa.LargeStringArray:
 
 
 def find_text_keys(texts: pa.LargeStringArray, values: KeyFilter, labels: QuotedLabels) -> CellKeys:
-    """Return the keys of texts that the filter of the values may contain."""
+    """Return the keys of texts that may be in the filter of the values' keys."""
     tokens = _CellTokens(fold_with_decoded(texts), has_serials=True)
     if len(labels.digests):
         kernels.hide_labels(
@@ -268,7 +277,7 @@ def find_text_keys(texts: pa.LargeStringArray, values: KeyFilter, labels: Quoted
 
 
 def join_keys(*several: CellKeys) -> CellKeys:
-    """Join several sets of keys into one."""
+    """Concatenate several sets of keys."""
     arrays = zip(*((x.rows, x.forms, x.tokens, x.encodings, x.marks) for x in several), strict=True)
     keys = pa.concat_arrays([one.keys for one in several])
     return CellKeys(keys, *(np.concatenate(own) for own in arrays))

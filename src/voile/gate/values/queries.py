@@ -1,14 +1,14 @@
-"""The queries of the value search, in the order in which they run.
+"""The SQL queries of the value search, in execution order.
 
-held : keys of values that texts contain.
-seen : keys of texts that values contain.
-decoys : keys with the shape of rare values, which belong to nobody by design.
+held : keys of values that may be in the texts.
+seen : keys of texts that may be in the values.
+decoys : keys with the shape of rare values, which belong to nobody by construction.
 place : the number of a part and a column.
 mark : for `seen`, whether the key is the whole cell. For `held`, whether few texts have a key of
     this shape by chance.
-own : whether the person of the text holds the key.
-bucket : a part of all keys. `NUMBER_KEYS` to `ADD_UP_KEYS` run once for each range of buckets, and
-    add to the tables of `CREATE_TABLES`.
+own : whether the key is a value of the text's own person.
+bucket : the number of a subset of the keys. `NUMBER_KEYS` to `ADD_UP_KEYS` run once for each range
+    of buckets, and add to the tables of `CREATE_TABLES`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CREATE_TABLES = (
 
 
 def _add(term: str) -> str:
-    """Return an exact sum: its bits depend neither on the order nor on the buckets."""
+    """Write an exact sum, with bits that depend neither on the order nor on the buckets."""
     return f"sum((({term}) * 1e15)::HUGEINT) / 1e15"
 
 
@@ -82,10 +82,10 @@ NUMBER_KEYS = (
     "DELETE FROM seen WHERE glued AND id IN (SELECT id FROM codes WHERE length(key) < 5)",
 )
 LEAVE_LABELS = (
-    # A value is released as it is where its own column shows it whole.
+    # A value that its own column shows whole is released unchanged.
     """DELETE FROM held WHERE place IN (FROM generalised)
        AND (id, who, place) IN (SELECT (id, who, place) FROM seen WHERE mark)""",
-    # No label is a finding about its own column.
+    # Labels do not count as findings about their own column.
     """DELETE FROM seen WHERE place IN (FROM generalised)
        AND (id, place) IN (SELECT (id, place) FROM held UNION ALL SELECT (id, place) FROM decoys)
     """,

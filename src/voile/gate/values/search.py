@@ -1,19 +1,22 @@
 """Search every unreleased value of every person in the released bytes, within bounded memory.
 
-Values give *keys* (`keys`). Texts give the keys that a filter of the values may contain. DuckDB
-joins both on the keys themselves, so each match is exact. The filter only saves memory.
+Values have *keys* (see `keys`). A text keeps only the keys that may be in a filter of the values'
+keys. DuckDB joins both on the keys themselves, so each match is exact. The filter only saves
+memory.
 
-The *share* of a key measures chance: the share of the people without the key as a value who have it
-in their own text. A key counts if its share is at most 1% and few people hold it. `expected` adds
-up the chances of the holders, from the shares of their keys. Chance puts some keys below the limit,
-and others above. The sum is unbiased because it includes keys with one occurrence above the limit.
-Robbins: if X follows Bin(n, p), then E[X; X <= t + 1] / n = p P(Bin(n - 1, p) <= t).
+The *share* of a key measures chance. It is the share of the people without the key as a value who
+have it in their own text. A key counts if its share is at most 1% and few people have it as a
+value. `expected` adds the chances of these people, from the shares of their keys. By chance, some
+keys are below the limit and others above. The sum is unbiased because it includes keys with one
+occurrence above the limit. Robbins: if X follows Bin(n, p), then
+E[X; X <= t + 1] / n = p P(Bin(n - 1, p) <= t).
 
-If dates were moved, a moved date of a person may equal another date of the same person. A baby's
-moved vaccination may equal its date of birth, for instance. The share of a date then refers to the
-days at the possible offsets from it: the share of them that the person's text contains.
+If dates were moved, a moved date of a person may equal another date of the same person. For
+instance, a baby's moved vaccination may equal its date of birth. The share of a date then refers to
+the days at the possible offsets from it. It is the share of these days that the person's text
+contains.
 
-One match of a common key, such as an age, is no evidence. Common keys count only in running text,
+One match of a common key, such as an age, is not evidence. Common keys count only in running text,
 for all values of a column in one released column together. They count if more people have their own
 value there than the 99% bound on chance. Here the chance of a person grows with the bytes of the
 person's cells in that column. People with many visits have more values, and more dates to match.
@@ -59,23 +62,27 @@ VALUE_COLUMNS = ("person", "part", "column", "value")
 TEXT_COLUMNS = ("person", "part", "column", "text")
 MEMORY = 300_000_000
 PIECE = 2_000_000
-"""The most bytes of cells in one batch; a larger cell has its own batch."""
+"""The largest number of bytes of cells in one batch. A larger cell has a batch of its own."""
 BUCKETS, KEY_BYTES = 256, 400
-"""The parts of all keys, and the memory for one key while its range of buckets is judged."""
+"""The number of buckets of keys, and the bytes of memory for one key of the range being
+evaluated.
+"""
 NEAR_DAYS = 32
-"""The most days that the search tries for each date, if dates were moved."""
+"""The largest number of days that the search tries for each date, if dates were moved."""
 OWN, ELSEWHERE = "people_with_values", "people_with_rare_values_elsewhere"
 
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """The limits within which a key in people's text counts as their value.
+    """The limits within which a key in a person's text counts as the person's value.
 
-    chance : the largest share of people who have a key in their text but do not hold it, for one
-        key alone.
-    holders : the most holders, or `holders_share` of all people if that is more.
-    rare : the most holders of a rare value.
-    has_common : whether the too common keys of a column count together, above the bound on chance.
+    chance : for a single key, the largest share of people who have it in their text but not as a
+        value.
+    holders : the largest number of people with the value, or `holders_share` of all people if that
+        is more.
+    rare : the largest number of people with a rare value.
+    has_common : whether keys above these limits count together by column, above the bound on
+        chance.
     """
 
     chance: float = 0.01
@@ -87,12 +94,12 @@ class SearchLimits:
 
 @dataclass(frozen=True)
 class SearchInputs:
-    """The values to search, and the texts in which to search.
+    """The values to search, and the texts in which to search them.
 
     values : batches of person, part, column, value: all values that are not released unchanged.
     texts : batches of person, part, column, text: all released cells of each person.
-    generalised : columns released as labels. Their own labels are no finding about their values.
-    labels : the labels. Boundaries of an interval within a quoted label are no values.
+    generalised : the columns released as labels. Their own labels do not count as findings.
+    labels : the labels. Interval boundaries within a quoted label do not count as values.
     offsets : the days by which a person's dates in the texts may have been moved; empty if none
         were. A moved date may equal an unreleased date of its person by chance.
     """
@@ -116,27 +123,31 @@ def search_values(
 
     Parameters
     ----------
-    memory : bytes, > 0. Keys that do not fit spill to `directory`; none is dropped.
+    memory : the memory budget in bytes, > 0. Keys that do not fit spill to `directory`. No key is
+        dropped.
     threads, directory : as for `voile.engines.duck.connect`.
 
     Returns
     -------
-    Two findings: the values in their own people's text, and rare values in other people's text.
+    tuple of ValueFinding : two findings, on values in their own people's text, and on rare values
+        in other people's text.
+
+    Raises
+    ------
+    RequestError : a batch lacks a column, or the work does not fit in `memory`.
 
     Guarantees: each match compares the folded values themselves. The search finds the token
     sequence of every value of 1 to 6 tokens. Measured: its false alarms, compared with the number
     that it expects. It does not find misspellings, nicknames, paraphrases or days in words.
 
-    Cost: two passes over the values and one over the texts, O(bytes); memory does not grow.
-
-    Raises RequestError: a batch lacks a column, or the work does not fit in `memory`.
+    Cost: two passes over the values and one over the texts, O(bytes). Memory does not grow.
     """
     with connect(memory=memory, threads=threads, directory=directory) as engine:
         return _KeySearch(inputs, limits, engine, memory).run()
 
 
 class _KeySearch:
-    """One search: the columns that it has read, and the tables of keys in DuckDB."""
+    """One search: the columns read so far, and the tables of keys in DuckDB."""
 
     def __init__(
         self,
@@ -175,7 +186,7 @@ class _KeySearch:
         return self._judge()
 
     def _read_texts(self, values: KeyFilter) -> KeyFilter:
-        """Keep the keys of texts that values may have; return a filter of these keys."""
+        """Store the keys of texts that may be values, and return a filter of these keys."""
         texts, labels = KeyFilter(), QuotedLabels.of(self.inputs.labels)
         for cells in _pieces(self.inputs.texts, TEXT_COLUMNS):
             self._add_sizes(cells)
@@ -185,7 +196,7 @@ class _KeySearch:
         return texts
 
     def _add_sizes(self, cells: pa.RecordBatch) -> None:
-        """Note the readers of some cells, and the bytes of the cells by person and place."""
+        """Store the people of some cells, and the bytes of the cells by person and place."""
         place, size = self._number_places(cells), pc.binary_length(cells.column(3))
         own = pa.table({"person": cells.column(0), "place": place, "size": size})
         self._append("cells", own.group_by(["person", "place"]).aggregate([("size", "sum")]))
@@ -244,13 +255,13 @@ class _KeySearch:
         return self._own_finding(readers), self._elsewhere(holders)
 
     def _list_ranges(self) -> Iterator[tuple[int, int]]:
-        """Yield the first and the last bucket of each range of keys that fits in the memory."""
+        """Yield the first and the last bucket of each range of keys that fits in memory."""
         ranges = min(BUCKETS, max(1, ceil(self.keys * KEY_BYTES / self.memory)))
         ends = [BUCKETS * n // ranges for n in range(ranges + 1)]
         return ((low, high - 1) for low, high in pairwise(ends))
 
     def _judge_range(self, low: int, high: int, people: int, readers: int) -> None:
-        """Judge some keys, and add their hits and chances to those of all."""
+        """Evaluate a range of keys, and add its hits and chances to the totals."""
         limits = self.limits
         most = max(limits.holders, int(limits.holders_share * people))
         given = {"most": most, "chance": limits.chance, "readers": readers, "rare": limits.rare}
@@ -323,7 +334,7 @@ class _KeySearch:
 
 
 def _pieces(stream: Stream, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
-    """Yield a source's cells without nulls, as large strings, a few megabytes at once."""
+    """Yield the non-null cells of a source as large strings, a few megabytes at a time."""
     for batch in stream():
         if missing := [name for name in columns if name not in batch.schema.names]:
             raise RequestError(
@@ -344,4 +355,4 @@ def _pieces(stream: Stream, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch
 
 
 NOBODY = "\x00 nobody"
-"""The person of a cell without a person."""
+"""The person of a cell that belongs to no person."""

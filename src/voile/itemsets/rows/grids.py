@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 LEAST_CELLS = 20
-"""The middle of a column is seen in at least so many cells of the grid."""
+"""The smallest number of grid cells for the middle of a column."""
 MIDDLE = (0.05, 0.95)
 MOST_CUTS = 31
 NUMBERS = tuple((size, power) for power in range(18, -13, -1) for size in (5, 1))

@@ -27,7 +27,7 @@ ON_A_GRID = ("numbers", "dates")
 Texts = Annotated[
     tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)
 ]
-"""One text, or several."""
+"""One text or several texts."""
 
 
 class ItemSettings(BaseModel):

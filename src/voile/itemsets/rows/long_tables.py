@@ -27,7 +27,7 @@ from voile.itemsets.rows.forms import ColumnForm, ItemsForm, LongItems
 
 SORTED_ROWS = 2**18
 RECORD = "record"
-"""The setting of a column of items that names the column of its records' ids."""
+"""The setting of an item column that names the column of record ids."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 Nulls: TypeAlias = Literal["refuse", "absent"]
-"""What becomes of a missing value among zeros and ones: an error, or a 0."""
+"""The treatment of a missing value among zeros and ones: an error, or a 0."""
 
 
 def frame_matrix(

@@ -42,7 +42,7 @@ class NumberInterval(NamedTuple):
 
 
 NOT_KNOWN = "not known"
-"""The released value of a row without a number."""
+"""The released value of a row that has no number."""
 
 NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 MONTHS = 12

@@ -29,7 +29,7 @@ FORMS: Mapping[str, type[ColumnForm]] = {
     )
 }
 IN_A_RELEASE = (IntervalsForm.kind, RangesForm.kind)
-"""Kinds whose cells a release writes as the names of intervals."""
+"""The kinds of columns that a release contains as names of intervals."""
 
 
 def form_of(data: Mapping[str, Any]) -> ColumnForm:

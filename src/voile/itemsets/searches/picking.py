@@ -17,7 +17,7 @@ Ranked = list[tuple[float, int, int]]
 FIRST = 16
 BLOCK = 256
 DIGITS = 9
-"""The digits of a gain that count, so that equal gains tie in spite of rounding."""
+"""The number of significant digits of a gain, so that equal gains tie despite rounding."""
 
 
 class ClassSums:

@@ -14,7 +14,7 @@ from voile.itemsets.measures.classification import FOLDS, CrossValidation
 from voile.itemsets.searches.run import Indices, ItemsetsSearchLimit, ItemsetsSearchRun, SetUtility
 
 MOST_ONES = 2**22
-"""Rows with more ones are searched once: so many people hardly flatter a choice."""
+"""Rows with more ones are searched only once, because so many people hardly bias a choice."""
 FEW_SETS = 5
 NOTHING: Indices = np.zeros(0, dtype=np.int32)
 

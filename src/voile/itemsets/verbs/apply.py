@@ -50,7 +50,7 @@ WHAT = {
     "long": "the items published, one a row, null where a record has none; records renumbered",
 }
 Seen: TypeAlias = dict[str, NDArray[np.bool_]]
-"""By column, which of its features released rows have."""
+"""For each column, which of its features the released rows have."""
 
 
 def prepare(

@@ -36,7 +36,7 @@ Features = NDArray[np.int32]
 
 BLOCKED = 30
 LEADING = "logistic"
-"""The classifier whose AUC the loss is of."""
+"""The classifier with the AUC that defines the loss."""
 FIRST = (
     "loss_low",
     "loss_high",
@@ -52,9 +52,9 @@ FIRST = (
     "bound",
 )
 SIZES = (1, 2, 5, 11, 50, 200)
-"""The least sizes of containment groups that are counted apart: 1, 2 to 4, 5 to 10, ..."""
+"""The lower bounds of the size classes of containment groups: 1, 2 to 4, 5 to 10, ..."""
 COUNTED = 2**18
-"""The number of rows, about, whose groups are counted if there are more than twice as many."""
+"""The approximate number of sampled rows for group counts, if there are more than twice as many."""
 
 
 def fit(

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 import voile.release.options
 
 AXES = {"risk": "highest individual risk", "loss": "loss", "utility_lost": "utility lost"}
-"""What risk and loss are called: the share of AUC above chance, or else of utility."""
+"""The names of risk and loss. The loss is the lost share of the AUC above chance, or of utility."""
 
 Method = Literal[
     "portfolio",

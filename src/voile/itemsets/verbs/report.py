@@ -40,7 +40,7 @@ Data = Mapping[str, Any]
 
 UNSEEN = "people unseen when the features were chosen and when it learnt"
 SEEN = "people unseen when it learnt, but not when the features were chosen: somewhat too low"
-"""Who the AUC is of. Kits of earlier versions do not say: they chose on everybody."""
+"""The population of the AUC. Earlier kits do not record it, and used all people for the choice."""
 COUNTED_TWICE = "features that reveal the same are counted twice in it, and noise is counted."
 OF_AUC = (
     "The loss is the part of the AUC above chance that a logistic regression "

@@ -10,7 +10,7 @@ from voile.report.sections import Grid, Prose, Section
 
 BY_FIT = "as the fit counted them"
 LONGEST = 80
-"""Characters of a feature's name that are shown."""
+"""The largest number of printed characters of a feature's name."""
 
 
 def features_section(data: Mapping[str, Any], published: Sequence[str]) -> Section:

@@ -1,4 +1,4 @@
-"""The screens of the eight steps, built from the verbs' answers and the project's files."""
+"""The screens of the eight steps, built from verb results and the project's files."""
 
 from __future__ import annotations
 

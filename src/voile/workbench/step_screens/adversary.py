@@ -1,4 +1,4 @@
-"""Adversary: the adversary, and the limits and thresholds that people set before any figure."""
+"""The Adversary step: the adversary, and the limits and thresholds set before any figure."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ FIRST = {
     "thresholds": "The person who prepared the release set them before the first figure",
     "assumed": "Somebody who knows of everybody each column that others may know",
 }
-"""The texts that the page itself makes true."""
+"""Default texts that are true because of the page's own steps."""
 
 
 def find_state(view: ProjectView) -> StepState:
-    """Return whether limits and thresholds are set."""
+    """Return the step's state, which depends on whether limits and thresholds are set."""
     if not view.roles:
         return StepState(NAME, TITLE, "blocked", "", "Read the table first.")
     limits = view.project.fit
@@ -118,7 +118,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
 
 
 def _limit_groups(view: ProjectView) -> list[dict[str, Any]]:
-    """Return the fields of a fit, and of the adversary's files."""
+    """Return the fields of the fit's limits and of the adversary's files."""
     if isinstance(view, StudyView):
         return make_limit_group(view)
     if view.kind.has_notes:
@@ -159,7 +159,7 @@ def _limit_groups(view: ProjectView) -> list[dict[str, Any]]:
 
 
 def _find_fault(view: ProjectView) -> str:
-    """Return the fault of the population table, empty if there is none."""
+    """Return the fault of the population table, or an empty text if it has none."""
     if not view.lacking:
         return ""
     return (
@@ -263,7 +263,7 @@ def _writes(view: ProjectView, form: Form) -> list[Move]:
 
 
 def _list_required(view: ProjectView) -> dict[str, str]:
-    """Return the fields that a context needs, each with its name for people."""
+    """Return the required fields of a context, each with its description for users."""
     fields = {name: f'"{label}"' for name, (_, _, label, _) in TEXTS.items()}
     for name in view.kind.criteria:
         label = THRESHOLDS[name][0].lower()
@@ -286,7 +286,7 @@ def _limits(view: ProjectView, form: Form) -> FitLimits:
 
 
 def _context(view: ProjectView, form: Form) -> str:
-    """Return the context's text, with the tables of an earlier context that the form lacks."""
+    """Return the context as TOML, including tables of the earlier context that the form lacks."""
     import tomli_w
 
     data = dict(view.context or {})

@@ -1,4 +1,4 @@
-"""Again: next month."""
+"""The Again step: repeat the project next month."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ NAME, TITLE = "again", "Again"
 
 
 def find_state(view: ProjectView) -> StepState:
-    """Return whether there is a release to repeat."""
+    """Return the step's state, which depends on whether there is a release to repeat."""
     if view.manifest is None:
         return StepState(NAME, TITLE, "blocked", "", "Make the release first.")
     return StepState(NAME, TITLE, "open", "next month")
 
 
 def build_screen(view: ProjectView) -> dict[str, Any]:
-    """Return the commands that repeat the project, and the commands of a ledger."""
+    """Return the commands that repeat the project, and the commands for a ledger."""
     title = "Next month"
     if why := find_state(view).why:
         return {"title": title, "lede": why, "blocks": []}

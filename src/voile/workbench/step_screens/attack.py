@@ -1,4 +1,4 @@
-"""Attack: what can an adversary still do?"""
+"""The Attack step: attack the release with an adversary's knowledge."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAME, TITLE = "attack", "Attack"
 
 
 def find_state(view: ProjectView) -> StepState:
-    """Return whether somebody attacked this release."""
+    """Return the step's state, which depends on whether this release was attacked."""
     if view.manifest is None:
         return StepState(NAME, TITLE, "blocked", "", "Make the release first.")
     if view.evidence is None:
@@ -37,7 +37,7 @@ def find_state(view: ProjectView) -> StepState:
 
 
 def build_screen(view: ProjectView) -> dict[str, Any]:
-    """Return a story for each attack, and the button that attacks."""
+    """Return a story for each attack, and the button that runs the attacks."""
     state, blocks = find_state(view), []
     why = state.why if state.state == "blocked" else view.release_problem
     if state.state == "stale":
@@ -78,7 +78,7 @@ def _tell_story(evidence: Evidence) -> dict[str, Any]:
 
 
 def _describe(finding: Finding) -> dict[str, Any]:
-    """Return a finding as `voile attack` prints it, and the numbers of its picture."""
+    """Return a finding as `voile attack` prints it, and the numbers of its chart."""
     return {
         "name": name_of(finding, "internal"),
         "meaning": finding.meaning,
@@ -99,7 +99,7 @@ def _rate(rate: Rate | None) -> Mapping[str, Any] | None:
 
 
 def _plan_run(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Attack the release with the knowledge of the Adversary step."""
+    """Return the command that attacks the release with the knowledge from the Adversary step."""
     if isinstance(view, StudyView):
         return (plan_attack(view),)
     project = view.project

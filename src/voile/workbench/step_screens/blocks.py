@@ -1,4 +1,4 @@
-"""The parts of screens, and the values of their forms."""
+"""The blocks of screens, and the values of their forms."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 from voile.workbench.project_view import Block, EmptyFieldsError, FieldError, Form, ProjectView
 
 LONGEST = 4000
-"""The most characters of a field."""
+"""The largest number of characters of a field."""
 
 
 def make_field(name: str, label: str, value: object = "", **more: Any) -> dict[str, Any]:
-    """Return a field; `hint` explains its use, `warn` is a fault of its saved value.
+    """Return a field of a form.
 
-    The `kind` is text, number, area, select or file.
+    kind : text, number, area, select or file.
+    hint : the explanation of the field's use.
+    warn : a fault of the field's saved value.
     """
     return {"name": name, "label": label, "value": value, "kind": "text", **more}
 
@@ -22,12 +24,12 @@ def make_field(name: str, label: str, value: object = "", **more: Any) -> dict[s
 def make_group(
     title: str, fields: Sequence[dict[str, Any]], hint: str = "", *, layout: str = ""
 ) -> dict[str, Any]:
-    """Return fields under one heading; the layout `lined` begins each line with a number."""
+    """Return fields under one heading. In the layout `lined`, each number begins a new line."""
     return {"title": title, "hint": hint, "fields": list(fields), "layout": layout}
 
 
 def make_action(act: str, label: str, *, why: str = "", primary: bool = True) -> dict[str, Any]:
-    """Return a button, disabled if there is a reason `why`."""
+    """Return a button, which is disabled if there is a reason `why`."""
     return {"act": act, "label": label, "why": why, "primary": primary}
 
 
@@ -42,7 +44,7 @@ def make_figure(label: str, big: str, of: str = "", below: str = "") -> dict[str
 
 
 def make_note(text: str, tone: str = "") -> Block:
-    """Return a sentence; `tone` is empty, warn or good."""
+    """Return a sentence as a block; `tone` is empty, "warn" or "good"."""
     return {"block": "note", "text": text, "tone": tone}
 
 
@@ -52,7 +54,9 @@ def make_next(step: str, label: str, *, why: str = "") -> Block:
 
 
 def read_text(form: Form, name: str, what: str = "") -> str:
-    """Return a field's text; a required field has a name `what`.
+    """Return the text of a field.
+
+    what : the description of a required field for error messages. Empty if the field is optional.
 
     Raises
     ------
@@ -69,7 +73,7 @@ def read_text(form: Form, name: str, what: str = "") -> str:
 
 
 def check_filled(form: Form, required: Mapping[str, str]) -> None:
-    """Refuse a form with empty fields, and name all of them.
+    """Raise an error that lists all empty fields of a form.
 
     Raises
     ------
@@ -81,11 +85,11 @@ def check_filled(form: Form, required: Mapping[str, str]) -> None:
 
 
 def read_number(form: Form, name: str, what: str, low: float, high: float) -> float:
-    """Return a field's number.
+    """Return the number in a field.
 
     Raises
     ------
-    FieldError : the text is no number from `low` to `high`.
+    FieldError : the text is not a number from `low` to `high`.
     """
     text = read_text(form, name, what).replace(",", "")
     try:
@@ -98,11 +102,11 @@ def read_number(form: Form, name: str, what: str, low: float, high: float) -> fl
 
 
 def read_path(view: ProjectView, form: Form, name: str) -> str:
-    """Return the path of a file on this machine, empty if the field is empty.
+    """Return the path of an existing file, or an empty text if the field is empty.
 
     Raises
     ------
-    FieldError : there is no such file.
+    FieldError : the file does not exist.
     """
     given = read_text(form, name)
     if given and not (view.folder.path / given).is_file():

@@ -1,4 +1,4 @@
-"""Data: which table?"""
+"""The Data step: choose the table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NAME, TITLE = "data", "Data"
 
 
 def find_state(view: ProjectView) -> StepState:
-    """Return whether the project has read the present table."""
+    """Return the step's state, which depends on whether the present table was read."""
     if not view.source:
         return StepState(NAME, TITLE, "open", "choose a table")
     if view.has_changed_source:
@@ -45,7 +45,7 @@ def find_state(view: ProjectView) -> StepState:
 
 
 def build_screen(view: ProjectView) -> dict[str, Any]:
-    """Return the table, its columns and the form for another one."""
+    """Return the table, its columns and the form for another table."""
     blocks: list[dict[str, Any]] = []
     place = view.folder.path / view.source
     if view.source_hash:
@@ -100,7 +100,7 @@ def _study_fields(view: ProjectView) -> list[dict[str, Any]]:
 
 
 def _plan_inspect(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Read the table, and propose the roles of its columns."""
+    """Return the commands that read the table and propose the roles of its columns."""
     given = read_text(form, "path", "the path")
     path = os.path.expanduser(given)
     place = view.folder.path / path
@@ -126,7 +126,7 @@ def _plan_inspect(view: ProjectView, form: Form) -> Sequence[Move]:
 
 
 def _plan_accept(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Accept the present table, and keep the roles."""
+    """Return the command that accepts the changed table and keeps the roles."""
     source = SourceFile(path=view.source, sha256=view.source_hash)
     project = view.project.model_copy(update={"source": source})
     return (FileWrite(PROJECT, project.to_toml()),)

@@ -1,4 +1,4 @@
-"""Decide: is it enough, for this recipient?"""
+"""The Decide step: evaluate and sign the release for its recipient."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DECISIONS = ("approve", "approve with conditions", "refuse", "renew", "withdraw"
 
 
 def find_state(view: ProjectView) -> StepState:
-    """Return whether somebody signed the determination of this release."""
+    """Return the step's state, which depends on whether this release's determination is signed."""
     if view.manifest is None:
         return StepState(NAME, TITLE, "blocked", "", "Make the release first.")
     if view.determination is None:
@@ -43,7 +43,7 @@ def find_state(view: ProjectView) -> StepState:
 
 
 def build_screen(view: ProjectView) -> dict[str, Any]:
-    """Return the criteria with their thresholds, and the forms that judge and sign."""
+    """Return the criteria with their thresholds, and the forms that evaluate and sign."""
     state, one = find_state(view), view.determination
     title = "Is it enough, for this recipient?"
     blocks: list[dict[str, Any]] = []
@@ -133,7 +133,7 @@ def _form(view: ProjectView, state: StepState) -> dict[str, Any]:
 
 
 def _plan_determine(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Judge the release by its context."""
+    """Return the command that evaluates the release by its context."""
     if isinstance(view, StudyView):
         return (plan_determine(view),)
     words = ["determine", view.release, "--context", CONTEXT, "--key-file", KEY, "--no-pdf"]
@@ -142,7 +142,7 @@ def _plan_determine(view: ProjectView, form: Form) -> Sequence[Move]:
 
 
 def _plan_sign(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Add a signed statement."""
+    """Return the command that adds a signed statement."""
     decision = read_text(form, "decision", "the decision")
     if decision not in DECISIONS:
         raise FieldError("decision", "there is no such decision", instead="choose another one")

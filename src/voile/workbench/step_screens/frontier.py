@@ -1,4 +1,4 @@
-"""Frontier: how much use, at how much risk?"""
+"""The Frontier step: choose a policy by its risk and its use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME, TITLE = "frontier", "Frontier"
 
 
 def find_state(view: ProjectView) -> StepState:
-    """Return whether somebody chose a policy of this kit."""
+    """Return the step's state, which depends on whether a policy of this kit is chosen."""
     if not view.roles:
         return StepState(NAME, TITLE, "blocked", "", "Read the table first.")
     if view.kit_facts is None:
@@ -34,7 +34,7 @@ def find_state(view: ProjectView) -> StepState:
 
 
 def _note_policy(policy: Mapping[str, Any]) -> str:
-    """Name a policy and its loss, or the published share for a policy of notes."""
+    """Return a policy's name with its loss, or with the published share for notes."""
     figures, number = policy["figures"], policy.get("number")
     name = "an edited policy" if number is None else f"policy {number}"
     if "published_tokens" in figures:
@@ -43,7 +43,7 @@ def _note_policy(policy: Mapping[str, Any]) -> str:
 
 
 def build_screen(view: ProjectView) -> dict[str, Any]:
-    """Return the curve with the reference policies, and the rules."""
+    """Return the frontier with the reference policies, and the rules."""
     title = "How much use, at how much risk?"
     facts = view.kit_facts
     state = find_state(view)
@@ -100,7 +100,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
 def _describe(
     view: ProjectView, policy: Mapping[str, Any], marks: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a policy's place on the curve, and its figures in words."""
+    """Return a policy's coordinates on the frontier, and its figures in words."""
     if view.kind.is_study:
         return describe_policy(policy)
     name, mark = next(iter(marks.items()), ("", {}))
@@ -128,7 +128,7 @@ def _describe(
 
 
 def _describe_notes(policy: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of a policy of notes, by its cost of a missed identifier."""
+    """Return the figures of a policy of notes, with its cost of a missed identifier."""
     cost = f"{policy['miss_cost']:g}"
     stay = [share(policy["risk"]), "", f"{policy['left']:,} of the known identifiers"]
     lost = [share(policy["loss"]), "", "0% = original"]
@@ -144,7 +144,7 @@ def _describe_notes(policy: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _describe_edited(view: ProjectView) -> dict[str, Any] | None:
-    """Return the place of an edited policy, and the number of the policy before the edits."""
+    """Return the coordinates of an edited policy, and the number of the original policy."""
     policy = view.policy
     if policy is None or policy.get("number") is not None or view.shown_policy is None:
         return None
@@ -152,7 +152,7 @@ def _describe_edited(view: ProjectView) -> dict[str, Any] | None:
 
 
 def describe_edit(view: ProjectView, figures: Mapping[str, float]) -> dict[str, Any]:
-    """Return the place of an edit of this policy file; its number is None unless the kit has it."""
+    """Return the coordinates of an edited policy; its number is None unless the kit has it."""
     policy, marks = view.policy or {}, (view.kit_facts or {}).get("mark_scores", {})
     number = policy.get("number")
     shown = _describe(view, {**figures, "number": number, "risk": figures["max_risk"]}, marks)
@@ -160,7 +160,7 @@ def describe_edit(view: ProjectView, figures: Mapping[str, float]) -> dict[str, 
 
 
 def _explain(view: ProjectView, risk: float) -> str:
-    """Explain the risk of the riskiest record in one sentence."""
+    """Return one sentence about the risk of the riskiest record."""
     is_known = ((view.kit_facts or {}).get("population") or {}).get("known")
     where = "of the population" if is_known else "in the table"
     if not 0 < risk <= 0.5:
@@ -184,7 +184,7 @@ def _call(name: str) -> str:
 
 
 def _plan_choose(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Choose a policy by its number or by a rule."""
+    """Return the command that chooses a policy by its number or by a rule."""
     if isinstance(view, StudyView):
         return plan_choice(view, form)
     rule = str(form.get("rule", ""))

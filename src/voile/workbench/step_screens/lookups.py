@@ -1,4 +1,4 @@
-"""Lookup tables of notes: their fields, and the words that they add to commands."""
+"""The lookup tables of notes: their fields, and the options that they add to commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HINT = "voile looks for these values in the notes. Without tables it finds fewer
 
 
 def make_lookup_group(view: ProjectView) -> dict[str, Any]:
-    """Return the fields of lookup tables."""
+    """Return the group of fields for lookup tables."""
     one = view.project.lookups
     numbers = [name for name, role in view.roles.items() if role == "identifier"]
     subject = one.subject or next(iter(numbers), "")
@@ -48,13 +48,13 @@ def read_lookups(view: ProjectView, form: Form) -> LookupTables:
 
 
 def list_known_words(one: LookupTables) -> list[str]:
-    """Return the options of `init` and `attack` that name the tables."""
+    """Return the options of `init` and `attack` for the lookup tables."""
     words = ["--known", one.known, "--by", one.by or one.subject] if one.known else []
     return words + (["--known-people", one.people] if one.people else [])
 
 
 def list_fit_words(view: ProjectView, one: LookupTables) -> list[str]:
-    """Return the words of a fit: `fit` if the notes have marks, or `init` with lookup tables."""
+    """Return the words of `fit` if the notes have marks, otherwise of `init` with lookup tables."""
     is_marked = "label" in view.roles.values()
     subject = ["--subject", one.subject] if one.subject else []
     verb = "fit" if is_marked else "init"

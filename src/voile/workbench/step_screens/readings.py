@@ -1,4 +1,4 @@
-"""The readings inside the page: the proposals of a kit, and the words of a release."""
+"""The readings inside the page: reviews of a kit's proposals, and acceptance of a release."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _make_study_review(view: StudyView) -> Block:
 
 
 def _list_proposed(view: StudyView) -> list[str]:
-    """Return the parts of notes with proposals of voile."""
+    """Return the parts of notes for which voile proposed identifiers."""
     return [name for name in view.notes if "init" in view.parts[name]]
 
 
@@ -71,7 +71,7 @@ def _read_part(form: Form, name: str, parts: Sequence[str]) -> str:
 
 
 def plan_review(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Review the proposals of the kit."""
+    """Return the command that reviews the proposals of the kit."""
     if isinstance(view, StudyView):
         part = _read_part(form, "review_part", _list_proposed(view))
         words = ("study", "review", STUDY, "--part", part, "--no-browser")
@@ -82,7 +82,7 @@ def plan_review(view: ProjectView, form: Form) -> Sequence[Move]:
 
 
 def make_acceptance(view: ProjectView) -> list[Block]:
-    """Return the end of each reading, and the form that begins or continues one."""
+    """Return the result of each reading, and the form that begins or continues one."""
     blocks = _list_ends(view)
     why = view.release_problem
     if view.manifest is None:
@@ -98,7 +98,7 @@ def make_acceptance(view: ProjectView) -> list[Block]:
 
 
 def _list_ends(view: ProjectView) -> list[Block]:
-    """Return the proof of each reading that ended, or the reason why it proved nothing."""
+    """Return the proof of each finished reading, or the reason why it proved nothing."""
     private = f"{view.release}.private"
     ended = {private: view.public}
     if isinstance(view, StudyView):
@@ -123,7 +123,7 @@ def _say_proof(proof: Mapping[str, Any]) -> str:
 
 
 def plan_accept(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Prove by reading that few identifiers stay in the release."""
+    """Return the command that proves by reading that few identifiers stay in the release."""
     if view.manifest is None:
         raise FieldError("release.accept", "there is no release", instead="make it first")
     most = read_number(form, "at_most", "the number of identifiers", 0.001, 1000)

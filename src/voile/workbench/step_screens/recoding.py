@@ -1,4 +1,4 @@
-"""The columns under the chosen policy, and the edits by hand."""
+"""The recoded columns under the chosen policy, and manual edits."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from voile.workbench.project_folder import POLICY
 from voile.workbench.project_view import Block, FieldError, Form, ProjectView
 from voile.workbench.step_screens.blocks import make_note
 
-TYPICAL = 9  # leaves of a tree in view
-LABELS = 40  # labels of a column in view
+TYPICAL = 9  # the number of leaves of a tree that the page displays
+LABELS = 40  # the largest number of labels of a column on the page
 
 
 def build_recoding(view: ProjectView) -> list[Block]:
@@ -50,7 +50,7 @@ def build_recoding(view: ProjectView) -> list[Block]:
 
 
 def plan_edit(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Merge or split the chosen policy at one place."""
+    """Return the command that merges or splits the chosen policy at one place."""
     shown = view.shown_policy
     if shown is None or view.policy is None:
         raise FieldError("frontier.edit", "no policy is chosen", instead="choose one first")
@@ -65,7 +65,7 @@ def plan_edit(view: ProjectView, form: Form) -> Sequence[Move]:
 
 
 def _find_places(shown: Mapping[str, Any], way: str) -> set[str]:
-    """Return the places that `tables edit` takes: nodes of a tree, or the values of columns."""
+    """Return the places that `tables edit` accepts: nodes of a tree, or values of columns."""
     if shown["family"] == "tree":
         joined = {one["merges_into"] for one in shown["leaves"]}
         return {str(node) for node in joined if node >= 0 and way == "merge"}
@@ -109,7 +109,7 @@ def _describe_columns(view: ProjectView, shown: Mapping[str, Any]) -> Block:
 
 
 def _find_starts(values: Sequence[str], intervals: Sequence[Sequence[object]]) -> list[int]:
-    """Return the places of the first values of all intervals except the first interval."""
+    """Return the indices of the first values of all intervals except the first interval."""
     first = ["" if one[0] is None else str(one[0]) for one in intervals[1:]]
     return [values.index(one) for one in first if one in values]
 

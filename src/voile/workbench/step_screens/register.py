@@ -1,4 +1,4 @@
-"""The register of a release: the intruders' log, the tasks, the dates, and the erasure letter."""
+"""The register of releases: the intruders' log, the tasks, the dates, and the erasure letter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from voile.workbench.step_screens.blocks import (
 )
 
 SOON = timedelta(days=31)
-MOST = 50  # lines of a list
+MOST = 50  # the largest number of lines of a list
 LOG = (
     "People try to name somebody in the release, with any source. "
     "The determination reports the test, and a confirmed claim is a warning to the signers."
@@ -35,7 +35,7 @@ HEAD = ("Release", "Recipient", "Purpose", "Last day", "State")
 
 
 def make_log(view: ProjectView) -> Block:
-    """Return the form with the motivated intruders' log."""
+    """Return the form with the log of motivated intruders."""
     known = (view.context or {}).get("intruder_test", {})
     lists = {name: "\n".join(known.get(name, ())) for name in ("intruders", "sources")}
     fields = [
@@ -52,7 +52,7 @@ def make_log(view: ProjectView) -> Block:
 
 
 def plan_log(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Write the intruders' log into the context."""
+    """Return the command that writes the intruders' log into the context."""
     from voile.determination.holder_statements import IntruderTest
 
     claims = int(read_number(form, "claims", "the number of claims", 0, 1e9))
@@ -69,7 +69,7 @@ def plan_log(view: ProjectView, form: Form) -> Sequence[Move]:
 
 
 def make_tasks(view: ProjectView) -> Block:
-    """Return the form with the conditions and the tasks, each with its day and its owner."""
+    """Return the form with the conditions and tasks, each with its day and its owner."""
     known = (view.context or {}).get("review", [])
     text = "\n".join(f"{one['due']}; {one['owner']}; {one['what']}" for one in known)
     field = make_field("tasks", "Conditions and tasks", text, kind="area")
@@ -78,12 +78,12 @@ def make_tasks(view: ProjectView) -> Block:
 
 
 def plan_tasks(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Write the conditions and the tasks into the context."""
+    """Return the command that writes the conditions and tasks into the context."""
     return (_write_context(view, "review", [*map(_read_task, _read_lines(form, "tasks"))]),)
 
 
 def make_register(view: ProjectView) -> list[Block]:
-    """Return the releases of this folder's projects, and the tasks of the next month."""
+    """Return the releases of all projects in the parent folder, and the tasks of the next month."""
     judged = [*_list_judged(view.folder)]
     tasks = [
         (str(one["due"]), one["owner"], one["what"], name)
@@ -110,7 +110,7 @@ def make_register(view: ProjectView) -> list[Block]:
 
 
 def make_letter(view: ProjectView) -> Block:
-    """Return the form that writes the letter to the recipient of a release."""
+    """Return the form for the erasure letter to the recipient of a release."""
     fields = [make_field("people", "People to erase", 1, kind="number", hint="how many asked")]
     why = "" if view.determination else "Judge the release first."
     action = make_action("again.letter", "Write the erasure letter", why=why, primary=False)
@@ -118,7 +118,7 @@ def make_letter(view: ProjectView) -> Block:
 
 
 def plan_letter(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Write the letter that asks the recipient to erase people."""
+    """Return the command that writes the erasure letter."""
     if view.determination is None:
         raise FieldError("again.letter", "nobody has judged the release", instead="judge it first")
     people = int(read_number(form, "people", "the number of people", 1, 1e9))
@@ -142,7 +142,7 @@ The list of records follows separately, encrypted.
 
 
 def _list_judged(folder: ProjectFolder) -> Iterator[tuple[str, Mapping[str, Any], str]]:
-    """Yield name, determination and last decision of this project, then of those next to it."""
+    """Yield name, determination and last decision of this project, then of adjacent projects."""
     others = sorted(one.parent for one in folder.path.parent.glob(f"*/{PROJECT}"))
     for place in (folder.path, *(one for one in others if one != folder.path)):
         one = ProjectFolder(place)
@@ -161,7 +161,7 @@ def _describe_judged(name: str, one: Mapping[str, Any], decision: str) -> list[s
 
 
 def _find_refusal(view: ProjectView) -> str:
-    """Return the reason why the context stays as it is."""
+    """Return the reason why the context cannot be changed, or an empty text if it can."""
     if view.statements:
         return "A signed determination stays as it is."
     return "" if view.context else "Fill in the form of the Adversary step first."

@@ -1,4 +1,4 @@
-"""Release: this is what leaves."""
+"""The Release step: write the release and display its contents."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COUNTS = {
     "decoded": ("Readings that the recipient decodes exactly", ""),
     "subjects": ("People released", ""),
 }
-"""Counts of the gate, in the order of the page."""
+"""The counts of the gate, in their order on the page."""
 MEASURES = (
     ("expected_matches", "People expected to be re-identified", False),
     ("population_uniques", "People unique in the population", False),
@@ -46,7 +46,7 @@ MEASURES = (
 
 
 def find_state(view: ProjectView) -> StepState:
-    """Return whether the chosen policy made the release."""
+    """Return the step's state, which depends on whether the chosen policy made the release."""
     if view.policy is None or view.kit_facts is None:
         return StepState(NAME, TITLE, "blocked", "", "Choose a policy first.")
     if view.manifest is None:
@@ -57,7 +57,7 @@ def find_state(view: ProjectView) -> StepState:
 
 
 def build_screen(view: ProjectView) -> dict[str, Any]:
-    """Return the released rows, the files, and the button that makes the files."""
+    """Return the released rows, the files, and the button that writes the files."""
     state = find_state(view)
     title = (
         "The release is older than your choice" if state.state == "stale" else "This is what leaves"
@@ -123,7 +123,7 @@ def _figures(figures: Any) -> list[dict[str, str]]:
 
 
 def _compare(figures: Any) -> dict[str, Any]:
-    """Return the linkage and the uniqueness in the source and in the release."""
+    """Return the table of linkage and uniqueness in the source and in the release."""
     source = find_source_figures(figures)
     rows = [
         [
@@ -162,7 +162,10 @@ def _columns(figures: Any) -> dict[str, Any]:
 
 
 def _rows(view: ProjectView) -> dict[str, Any]:
-    """Return the first rows of the file. They are values of people, so the page veils them."""
+    """Return the first rows of the file.
+
+    The page hides them at first, since they are people's values.
+    """
     place = view.folder.path / view.release
     rows: list[list[str]] = []
     if place.suffix == ".parquet" and place.is_file():
@@ -179,7 +182,7 @@ def _rows(view: ProjectView) -> dict[str, Any]:
 
 
 def _read_parquet(place: Path) -> list[list[str]]:
-    """Return the names of the columns and the first rows."""
+    """Return the column names and the first rows."""
     import pyarrow.parquet as pq
 
     batch = next(pq.ParquetFile(place).iter_batches(ROWS), None)
@@ -208,7 +211,7 @@ def _files(view: ProjectView) -> dict[str, Any]:
 
 
 def _plan_apply(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Write the release of the table under the policy."""
+    """Return the command that writes the release under the chosen policy."""
     if isinstance(view, StudyView):
         return (plan_apply(view),)
     words = [view.project.kind, "apply", view.kit, view.source, "--policy", POLICY]

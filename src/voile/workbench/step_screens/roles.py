@@ -1,4 +1,4 @@
-"""Roles: the role of each column."""
+"""The Roles step: choose the role of each column."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAVING = ("text", "quasi", "sensitive", "keep", "weight", "items", "label", "re
 
 
 def find_state(view: ProjectView) -> StepState:
-    """Return whether a person has looked at the roles."""
+    """Return the step's state, which depends on whether a person has reviewed the roles."""
     if not view.roles:
         return StepState(NAME, TITLE, "blocked", "", "Read the table first.")
     leaving = sum(role in LEAVING for role in view.roles.values())
@@ -38,7 +38,7 @@ def find_state(view: ProjectView) -> StepState:
 
 
 def build_screen(view: ProjectView) -> dict[str, Any]:
-    """Return each column with its proposal and its role."""
+    """Return each column with its proposed role and its present role."""
     if why := find_state(view).why:
         return {"title": "What is each column?", "lede": why, "blocks": []}
     blocks: list[dict[str, Any]] = []
@@ -94,7 +94,7 @@ def build_screen(view: ProjectView) -> dict[str, Any]:
 
 
 def _plan_save(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Write the roles that a person chose."""
+    """Return the command that writes the chosen roles."""
     if isinstance(view, StudyView):
         return plan_roles(view, form)
     given = form.get("roles", {})
@@ -116,7 +116,7 @@ def _proposals(view: ProjectView) -> dict[str, Any]:
 
 
 def _plan_check(view: ProjectView, form: Form) -> Sequence[Move]:
-    """Check the plan of a study."""
+    """Return the command that checks the plan of a study."""
     if not isinstance(view, StudyView):
         raise FieldError("roles.check", "there is no plan", instead="read a study's folder first")
     return plan_check(view, form)

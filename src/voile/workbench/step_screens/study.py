@@ -1,4 +1,4 @@
-"""The contents of a study's steps: its parts, the joint figure, and each part's contribution."""
+"""The screens of a study's steps: its parts, the joint figure, and each part's contribution."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ PROMISES: Mapping[str, Mapping[str, object]] = {
     "knee": {"knee": True},
     "risk-100": {"max_risk": 0.01},
 }
-"""The entries that each rule writes into the plan."""
+"""The entries of the plan that each rule sets."""
 
 
 def edit_promise(view: StudyView, changes: Mapping[str, object]) -> FileWrite:
-    """Return the plan with other promises. A new way to pick the policy replaces the old way."""
+    """Return the plan with changed promises. A new way to pick the policy replaces the old one."""
     import tomlkit
 
     document = tomlkit.parse(view.folder.read_text(STUDY))
@@ -49,7 +49,7 @@ def edit_promise(view: StudyView, changes: Mapping[str, object]) -> FileWrite:
 
 
 def make_limit_group(view: StudyView) -> list[dict[str, Any]]:
-    """Return the limits of the plan's promise, and the adversary's register."""
+    """Return the fields of the plan's limits, and of the adversary's register."""
     promise, files = view.plan.get("promise", {}), view.project.attack
     suppress = promise.get("suppress", 0.05)
     hint = "Named people with the study's column of persons. Needed to link texts and rows."
@@ -67,20 +67,20 @@ def make_limit_group(view: StudyView) -> list[dict[str, Any]]:
 
 
 def write_limits(view: StudyView, form: Form) -> FileWrite:
-    """Write the limits of a form into the plan."""
+    """Return the plan with the limits of a form."""
     k = int(read_number(form, "k", "the smallest group", 1, 1e6))
     suppress = read_number(form, "suppress", "the share dropped", 0, 1)
     return edit_promise(view, {"k": k, "suppress": suppress})
 
 
 def plan_init(source: str, population: str) -> VerbCall:
-    """Write a plan for a folder."""
+    """Return the command that writes a plan for a folder."""
     known = ("--population", population) if population else ()
     return VerbCall(("study", "init", source, *known, "--out", STUDY, "--force"), STUDY)
 
 
 def plan_fit(view: StudyView) -> VerbCall:
-    """Make the kits of the parts and of the study."""
+    """Return the command that makes the kits of the parts and of the study."""
     force = ("--force",) if view.kit_facts is not None else ()
     return VerbCall(("study", "fit", STUDY, *force), view.kit)
 
@@ -107,7 +107,7 @@ def make_roles(view: StudyView) -> list[Block]:
 
 
 def _reasons(view: StudyView, name: str) -> dict[str, str]:
-    """Return the comments in a file of roles."""
+    """Return the comment of each column in a file of roles."""
     import tomlkit
 
     columns: Any = tomlkit.parse(view.folder.read_text(name)).get("columns", {}) if name else {}
@@ -118,7 +118,7 @@ def _reasons(view: StudyView, name: str) -> dict[str, str]:
 
 
 def plan_roles(view: StudyView, form: Form) -> Sequence[Move]:
-    """Write the roles that a person chose for one part."""
+    """Return the command that writes the chosen roles of one part."""
     part, given = str(form.get("part", "")), form.get("roles", {})
     control = f"roles.save-{part}"
     if part not in view.parts or not isinstance(given, dict):
@@ -134,12 +134,12 @@ def plan_roles(view: StudyView, form: Form) -> Sequence[Move]:
 
 
 def plan_check(view: StudyView, form: Form) -> Sequence[Move]:
-    """Check the plan on its data without training."""
+    """Return the command that checks the plan on its data without training."""
     return (VerbCall(("study", "check", STUDY), STUDY),)
 
 
 def describe_policy(policy: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a policy's place on the joint curve, and its figures in words."""
+    """Return a policy's coordinates on the joint frontier, and its figures in words."""
     joint = [
         f"{policy['joint']:.3g}",
         "people",
@@ -160,7 +160,7 @@ def describe_policy(policy: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plan_choice(view: StudyView, form: Form) -> Sequence[Move]:
-    """Write the policy's number into the plan, and fit again."""
+    """Return the commands that write the chosen policy into the plan and fit again."""
     if (rule := str(form.get("rule", ""))) in PROMISES:
         return (edit_promise(view, PROMISES[rule]), plan_fit(view))
     number = form.get("policy")
@@ -170,7 +170,7 @@ def plan_choice(view: StudyView, form: Form) -> Sequence[Move]:
 
 
 def plan_apply(view: StudyView) -> VerbCall:
-    """Write the release of all parts."""
+    """Return the command that writes the release of all parts."""
     force = ("--force",) if view.manifest is not None else ()
     return VerbCall(("study", "apply", STUDY, *force), view.release)
 
@@ -214,7 +214,7 @@ def make_release(view: StudyView) -> list[Block]:
 
 
 def _write_alone(figures: Mapping[str, float], name: str, part: str) -> str:
-    """Return the figure of a part alone. Without pseudonyms the adversary cannot join its rows."""
+    """Return the figure of a part alone, or of one row if pseudonyms do not join its rows."""
     whole, one_row = (figures.get(f"{name}({of})") for of in (part, f"one row of {part}"))
     return (
         f"{_write(one_row)} by one row" if whole is None and one_row is not None else _write(whole)
@@ -226,7 +226,7 @@ def _write(value: float | None) -> str:
 
 
 def _show_rows(view: StudyView, part: str, file: str) -> Block:
-    """Return the first rows of a part, which the page veils."""
+    """Return the first rows of a part, which the page hides at first."""
     place = view.folder.path / view.release / file
     rows: list[list[str]] = []
     if place.suffix == ".csv" and place.is_file():
@@ -237,7 +237,7 @@ def _show_rows(view: StudyView, part: str, file: str) -> Block:
 
 
 def list_files(view: StudyView) -> list[list[str]]:
-    """Return the files that leave, and the files that never leave."""
+    """Return the files to publish, and the files to keep private."""
     return [
         [f"{view.release}/", "every part, and one manifest for its recipients", "publish"],
         [f"{view.release}.private/", "exact figures, and evidence of attacks", "never"],
@@ -247,14 +247,14 @@ def list_files(view: StudyView) -> list[list[str]]:
 
 
 def plan_attack(view: StudyView) -> VerbCall:
-    """Attack all parts together, and each part alone."""
+    """Return the command that attacks all parts together, and each part alone."""
     register = view.project.attack.register_file
     words = ("study", "attack", STUDY, "--parts", *(("--register", register) if register else ()))
     return VerbCall(words, f"{view.release}.private/evidence.json")
 
 
 def plan_determine(view: StudyView) -> VerbCall:
-    """Judge the release of the plan by the context."""
+    """Return the command that evaluates the release of the plan by the context."""
     force = ("--force",) if view.determination else ()
     words = ("study", "determine", STUDY, "--context", CONTEXT, "--no-pdf", "--out", DETERMINATION)
     return VerbCall((*words, *force), DETERMINATION)

@@ -1,4 +1,4 @@
-"""The words of a corpus outside its spans, and their subjects."""
+"""Extract the words of a corpus outside its spans, with their subjects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Association rules from words to types or values, counted in subjects."""
+"""Association rules from words to types or values of identifiers, counted in subjects."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def read_learning_corpus(reader: DocumentReader, source: Source) -> DocumentSequ
 
 
 def in_order(documents: Iterable[Document]) -> DocumentSequence:
-    """Return the documents in an order of their own, a subject's copies of one once."""
+    """Return the documents in sorted order, with a subject's duplicate documents only once."""
     found = {(one.subject or "", one.text, one.spans): one for one in documents}
     return DocumentSequence(found[key] for key in sorted(found))
 

@@ -188,7 +188,7 @@ def _turn(
     number: int,
     fitted: Callable[[int, int], None],
 ) -> _LoopTurn:
-    """Try every learner and the attacker, and take the one that lowers T most."""
+    """Try every learner and the attacker, and choose the one that lowers T most."""
     looks = fits.margins(examples, removed, fitted)
     found: dict[tuple[str, Decision], DecidedTokens] = {}
     attempts: dict[tuple[str, Decision], LearnerAttempt] = {}
@@ -232,7 +232,7 @@ def _turn(
 def _is_confirmed(
     tried: Sequence[Types], examples: LabelledExamples, fold: NDArray[np.intp]
 ) -> bool:
-    """Return whether the choice of each half of the folds lowers T on the other half."""
+    """Return whether the choice on each half of the folds lowers the cost T on the other half."""
     if not fold.any():  # with one fold, evaluate on the training text, like the paper
         return True
     halves = [replace(examples, counted=examples.counted & (fold % 2 == half)) for half in (0, 1)]
@@ -294,7 +294,7 @@ def _of_types(examples: LabelledExamples, labels: Types) -> NDArray[np.int64]:
 
 
 def check_left(removed: Types, least: int) -> None:
-    """Refuse if too few tokens are left to estimate an adversary's finds."""
+    """Raise an error if too few tokens are left to estimate an adversary's finds."""
     left = int((removed == 0).sum())
     if left < least:
         raise InfeasibleError(

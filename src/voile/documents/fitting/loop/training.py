@@ -63,7 +63,10 @@ class TrainingText:
         return cls(tokens, truth, labels, subjects, space, unknown, tokeniser, hinter)
 
     def examples(self, removed: Types, costs: NDArray[np.float64]) -> LabelledExamples:
-        """Return the tokens left after `removed`, (n,), and marks for the others; costs (T,)."""
+        """Return the examples after `removed`, (n,), with marks in the place of the removed tokens.
+
+        costs : (T,), the cost of a missed identifier of each type, in harmless tokens.
+        """
         tokens = put_marks(self.tokens, removed, number_marks(self.tokens.known, self.labels))
         left = removed == 0
         return LabelledExamples(

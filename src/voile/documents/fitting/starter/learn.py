@@ -50,7 +50,7 @@ class PublicText:
     def of(
         cls, corpora: Sequence[Sequence[Document]], language: Language, labels: Sequence[str]
     ) -> PublicText:
-        """Read corpora whose spans have some of these labels; each is its own publisher's."""
+        """Tokenise corpora that have spans with some of these labels, each from one publisher."""
         documents = [one for corpus in corpora for one in corpus]
         tokens = tokenise(one.text for one in documents)
         found = LanguageRules(language).find(tokens)
@@ -126,7 +126,7 @@ def _common_words(
 def _count_pairs(
     what: NDArray[np.integer], whose: NDArray[np.integer], size: int
 ) -> NDArray[np.intp]:
-    """Return the number of distinct `whose`, (m,), for each of `size` numbers in `what`, (m,)."""
+    """Return how many distinct values of `whose`, (m,), occur with each number in `what`, (m,)."""
     pairs = np.unique(whose.astype(np.int64) * size + what)
     return np.bincount(pairs % size, minlength=size)
 

@@ -123,7 +123,7 @@ class MarkedNotes:
 
 
 def refuse_unmarked(corpus: DocumentSequence) -> None:
-    """Raise `RequestError` where nothing is proposed in any note."""
+    """Raise `RequestError` if no identifier is proposed in any note."""
     if not corpus.labels:
         raise RequestError(
             "nothing in the notes looks like an identifier",
@@ -163,7 +163,10 @@ def reviewed_tokens(look: QuickLook, reviewed: Sequence[ReviewedSpan]) -> tuple[
 def with_unknown(
     corpus: DocumentSequence, look: QuickLook, tokens: NDArray[np.intp]
 ) -> DocumentSequence:
-    """Return the corpus where nobody knows of these tokens alone, by their places, rising."""
+    """Return the corpus with only the given tokens marked as unknown.
+
+    tokens : the numbers of the tokens, in ascending order.
+    """
     of = look.tokens
     bounds = np.searchsorted(tokens, of.first).tolist()
     documents = []

@@ -99,7 +99,7 @@ class ProposedMarks:
         return kinds | {NAME: _never} if self._knows_all_names() else kinds
 
     def _knows_all_names(self) -> bool:
-        """Return whether the sure proposals cover nearly all names that are mostly right."""
+        """Return whether the sure proposals cover nearly all trusted proposals of names."""
         known = []
         for sure, rest in zip(self.sure, self.doubtful, strict=True):
             ends = [one.end for one in sure]

@@ -79,7 +79,14 @@ class SaveableClassifier(TokenClassifier, Protocol):
 def check_margins(
     margins: Margins, learner: str, shape: tuple[int, int], *, numbers: bool = True
 ) -> Margins:
-    """Return a classifier's margins; refuse another shape, or NaN, which would keep its token."""
+    """Return a classifier's margins, after checking their shape and that none is NaN.
+
+    A token with the margin NaN would not be removed.
+
+    Raises
+    ------
+    RequestError : the shape differs, or a margin is NaN.
+    """
     if np.shape(margins) != shape or (numbers and np.isnan(margins).any()):
         raise RequestError(
             f"the classifier of {learner} gives no number for each token and type",

@@ -1,1 +1,1 @@
-"""The compiled loops of the value search: tokens, keys of values and texts, dates, encodings."""
+"""The compiled loops of the value search, for tokens, keys, dates and encodings."""

@@ -1,7 +1,8 @@
-"""Days in tokens: `1933-07-10`, `10.07.33`, `July 10th, 1933`, `10 de julio de 1933`, `19330710`.
+"""Find days in tokens, such as `1933-07-10`, `10.07.33`, `July 10th, 1933` and `19330710`.
 
-Each order of the figures that gives a day counts: 03/04/1933 is a day of March and a day of April.
-A number of four or five digits in a text may be a day of a spreadsheet: 12245 is 1933-07-10.
+Other languages are supported: `10 de julio de 1933`. Each order of the figures that gives a valid
+day counts: 03/04/1933 is a day of March and a day of April. A number of four or five digits in a
+text may be a spreadsheet's serial day: 12245 is 1933-07-10.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ WORDS = np.array([digest for digest, _ in _NAMED], np.uint64)
 MEANS = np.array([meaning for _, meaning in _NAMED], np.int64)
 FILLER = -1
 FIRST_SERIAL, LAST_SERIAL = 61, 73_050
-"""The numbers of 1 March 1900 and 31 December 2099. Spreadsheets count earlier days wrongly."""
+"""The serial numbers of 1 March 1900 and 31 December 2099. Spreadsheets misnumber earlier days."""
 DAYS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 
 
@@ -57,10 +58,10 @@ def find_days(
     has_serials: bool,
     found: NDArray[np.int64],
 ) -> int:
-    """Write the cell and the day of each date, in 8 digits; return the number of dates.
+    """Write the cell and the day of each date, as 8 digits; return the number of dates.
 
-    has_serials : whether numbers may be days of a spreadsheet.
-    found : (capacity, 2) cells and days. The digits are the year, the month and the day.
+    has_serials : whether numbers may be a spreadsheet's serial days.
+    found : (capacity, 2), cells and days. The digits are the year, the month and the day.
     """
     count, tokens = 0, len(cells)
     numbers, months = np.full(tokens, -1, np.int64), np.zeros(tokens, np.int64)
@@ -106,7 +107,7 @@ def _put_triple(
     months: tuple[int, int],
     sizes: tuple[int, int],
 ) -> int:
-    """Write the days that three tokens may mean."""
+    """Write the possible days of three tokens."""
     a, b, c = numbers
     if sizes[0] == 4 and a >= 0:
         return _put_date(found, count, cell, a, max(b, months[1]), c)
@@ -132,8 +133,8 @@ def _put_serial(found: NDArray[np.int64], count: int, cell: int, serial: int) ->
     """Write the day of a spreadsheet's serial number, from March 1900 to 2099."""
     if not FIRST_SERIAL <= serial <= LAST_SERIAL:
         return count
-    day = serial - FIRST_SERIAL  # since 1 March 1900, in years that end with February
-    year = (4 * day + 3) // 1461  # of 365.25 days, as every fourth year is a leap year but 1900
+    day = serial - FIRST_SERIAL  # days since 1 March 1900, in years that end with February
+    year = (4 * day + 3) // 1461  # every fourth year except 1900 is a leap year, so 365.25 days
     month = (5 * (day - 1461 * year // 4) + 2) // 153
     of_month = day - 1461 * year // 4 - (153 * month + 2) // 5 + 1
     if month < 10:
@@ -154,7 +155,7 @@ def _put_date(
 
 @bare
 def _next(months: NDArray[np.int64], token: int, tokens: int) -> int:
-    """Return the next token that is no filler."""
+    """Return the place of the next token that is not a filler word."""
     token += 1
     if token < tokens and months[token] == FILLER:
         token += 1
@@ -163,7 +164,10 @@ def _next(months: NDArray[np.int64], token: int, tokens: int) -> int:
 
 @bare
 def _read_token(canonical: Bytes, start: int, end: int) -> tuple[int, int]:
-    """Return a token's number, or -1, and its month: 0 if it is no month, -1 for a filler."""
+    """Return a token's number or -1, and its month.
+
+    The month is 0 if the token is not a month, and -1 if it is a filler word.
+    """
     if KINDS[canonical[start]] == DIGIT:
         number = 0
         for place in range(start, min(end, start + 9)):

@@ -1,4 +1,4 @@
-"""Runs of base64 or hexadecimal digits that decode to text."""
+"""Find runs of base64 or hexadecimal digits that decode to text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from voile.gate.values.kernels.tokens import Bytes, Places
 
 BASE64, HEX = 1, 2
 LEAST = 6
-"""Characters of the shortest run."""
+"""The number of characters of the shortest run."""
 NONE = 255
 
 
@@ -24,7 +24,10 @@ _PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _HEX = _table("0123456789abcdef")
 _HEX[ord("A") : ord("F") + 1] = np.arange(10, 16)
 TABLES = np.stack([_table(_PLAIN), _table(_PLAIN + "+/"), _table(_PLAIN + "-_"), _HEX])
-"""A run of the second or third table counts only with a character that the first table lacks."""
+"""The digit tables.
+
+A run of the second or third counts only with a character unknown to the first.
+"""
 
 
 @compile_kernel
@@ -33,7 +36,7 @@ def find_encoded(
 ) -> int:
     """Write the bytes, end, cell and encoding of each run that decodes to text.
 
-    Returns the number of runs. Runs beyond the room of `ends` are not written.
+    Returns the number of runs. Runs beyond the capacity of `ends` are counted but not written.
     """
     count, end = 0, 0
     for cell in range(len(offsets) - 1):
@@ -60,7 +63,7 @@ def find_encoded(
 def _decode(
     data: Bytes, start: int, stop: int, digits: Bytes, bits: int, to: Bytes, end: int
 ) -> int:
-    """Decode one run to `to`, from `end`; return its number of bytes of text, or 0."""
+    """Decode one run into `to`, starting at `end`; return the number of bytes of text, or 0."""
     size = stop - start
     if size < LEAST or (size % 2 if bits == 4 else size % 4 == 1):
         return 0
@@ -79,7 +82,7 @@ def _decode(
             if not low <= byte <= high:
                 return 0
             following, low, high = following - 1, 0x80, 0xBF
-        elif 0xC2 <= byte <= 0xF4:  # UTF-8, without its long forms and surrogates
+        elif 0xC2 <= byte <= 0xF4:  # UTF-8, without overlong forms and surrogates
             following = 1 + (byte >= 0xE0) + (byte >= 0xF0)
             low = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
             high = 0x9F if byte == 0xED else 0x8F if byte == 0xF4 else 0xBF

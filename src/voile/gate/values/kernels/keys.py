@@ -1,4 +1,4 @@
-"""The keys of values and of texts, as slices of the canonical bytes.
+"""Find the keys of values and of texts, as slices of the canonical bytes.
 
 A found key is a row of `Found`: start, end, cell, form, number of tokens, and whether the key is
 the whole cell.
@@ -22,16 +22,16 @@ from voile.gate.values.kernels.tokens import (
 )
 
 Found = NDArray[np.int64]
-"""(capacity, 6)."""
+"""Found keys, (capacity, 6)."""
 
 MOST = 6
-"""Tokens of the longest key."""
+"""The number of tokens of the longest key."""
 LEAST, LEAST_NUMBER = 3, 2
-"""Bytes of the shortest key, and digits of the shortest whole number."""
+"""The number of bytes of the shortest key, and of digits of the shortest whole number."""
 LEAST_GLUED, MOST_GLUED = 5, 40
-"""Bytes of a key within a longer token of letters."""
+"""The smallest and the largest number of bytes of a key within a longer token of letters."""
 LEAST_DIGITS = 5
-"""Digits of the shortest number that is searched without the letters around it."""
+"""The number of digits of the shortest number that is searched without its surrounding letters."""
 WHOLE, PART, DIGITS, PASSAGE, DATE, GLUED = range(6)
 
 
@@ -39,7 +39,7 @@ WHOLE, PART, DIGITS, PASSAGE, DATE, GLUED = range(6)
 def _put_key(
     found: Found, count: int, start: int, end: int, cell: int, form: int, tokens: int, whole: int
 ) -> int:
-    """Write one key if there is room; return the number of keys, with this one."""
+    """Write one key if there is room; return the number of keys, including this one."""
     if count < len(found):
         found[count, 0], found[count, 1], found[count, 2] = start, end, cell
         found[count, 3], found[count, 4], found[count, 5] = form, tokens, whole
@@ -62,7 +62,7 @@ def _is_long(canonical: Bytes, starts: Places, first: int, end: int) -> bool:
 def find_value_keys(
     canonical: Bytes, starts: Places, cells: NDArray[np.int32], found: Found
 ) -> int:
-    """Write the keys of values: whole, parts, digits, passages. Return their number."""
+    """Write the keys of values (whole, parts, digits, passages), and return their number."""
     count, first, tokens = 0, 0, len(cells)
     while first < tokens:
         last, cell = first, cells[first]
@@ -90,7 +90,7 @@ def find_value_keys(
 def _find_parts(
     canonical: Bytes, starts: Places, first: int, last: int, cell: int, found: Found, count: int
 ) -> int:
-    """Write the words and the numbers of one value, and numbers without their leading zeros."""
+    """Write the words and the numbers of one value, and the numbers without their leading zeros."""
     token = first
     while token < last:
         end = token + 1
@@ -122,9 +122,9 @@ def find_text_keys(
     bits: int,
     found: Found,
 ) -> int:
-    """Write each sequence of tokens that the filter of the values may contain.
+    """Write each sequence of tokens that may be in the filter of the values' keys.
 
-    hidden : the tokens within a quoted label. No key starts or ends with them.
+    hidden : the tokens within a quoted label. No key starts or ends with a hidden token.
     """
     count, tokens = 0, len(cells)
     for first in range(tokens):
@@ -184,7 +184,7 @@ def find_glued_keys(
     bits: int,
     found: Found,
 ) -> int:
-    """Write each piece of a longer token of letters that the filter of the values may contain."""
+    """Write each piece of a longer token of letters that may be in the values' filter."""
     count = 0
     for token in range(len(cells)):
         first, last = starts[token], starts[token + 1]
@@ -215,7 +215,7 @@ def hide_labels(
     digests: NDArray[np.uint64],
     hidden: NDArray[np.bool_],
 ) -> None:
-    """Mark the tokens of every quoted label of two or more tokens.
+    """Mark the tokens of every quoted label of two or more tokens as hidden.
 
     labels, offsets : the labels' keys, by ascending digest.
     """

@@ -1,7 +1,8 @@
-"""Cells as tokens: maximal runs of letters or of digits, without the characters between them.
+"""Split cells into tokens: maximal runs of letters or of digits, without separators.
 
 `canonical` contains the bytes of all tokens in order, so a token ends where the next token begins.
-A sequence of tokens is a slice of it: "555-506 2217" and "5555062217" are one slice, a *key*.
+A sequence of tokens is a slice of it, called a *key*: "555-506 2217" and "5555062217" have the same
+key.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ WORD, HALF = np.uint64(64), np.uint64(32)
 def split_tokens(
     data: Bytes, offsets: Places, canonical: Bytes, starts: Places, cells: NDArray[np.int32]
 ) -> int:
-    """Write the tokens of all cells; return their number.
+    """Write the tokens of all cells, and return the number of tokens.
 
     data, offsets : the folded cells.
-    canonical : at least as long as `data`.
+    canonical : the output bytes, at least as long as `data`.
     starts : the start of each token in `canonical`, and the end of the last token.
     cells : the cell of each token.
     """
@@ -85,13 +86,13 @@ def slot_of(digest: np.uint64, bits: int) -> np.uint64:
 
 @bare
 def has_bit(bitmap: Bytes, slot: np.uint64) -> bool:
-    """Return whether a filter has a bit."""
+    """Return whether the bit of a slot is set in a filter."""
     return bool(bitmap[slot >> np.uint64(3)] >> np.uint8(slot & np.uint64(7)) & 1)
 
 
 @compile_kernel
 def add_keys(data: Bytes, starts: Places, ends: Places, bitmap: Bytes, bits: int) -> None:
-    """Add keys, which are slices of `data`, to a filter."""
+    """Add keys, given as slices of `data`, to a filter."""
     for n in range(len(starts)):
         digest = OFFSET
         for place in range(starts[n], ends[n]):
@@ -104,7 +105,7 @@ def add_keys(data: Bytes, starts: Places, ends: Places, bitmap: Bytes, bits: int
 def test_keys(
     data: Bytes, starts: Places, ends: Places, bitmap: Bytes, bits: int
 ) -> NDArray[np.bool_]:
-    """Return which keys a filter may contain: every added key, and few others."""
+    """Return which keys may be in a filter: every added key, and a few others by chance."""
     found = np.zeros(len(starts), np.bool_)
     for n in range(len(starts)):
         digest = OFFSET
@@ -116,7 +117,7 @@ def test_keys(
 
 @compile_kernel
 def gather(data: Bytes, starts: Places, ends: Places, to: Bytes, backwards: bool) -> None:
-    """Write slices in order; `backwards` reverses all characters after the first of a slice."""
+    """Copy slices in order; `backwards` reverses the characters after the first of each slice."""
     end = 0
     for n in range(len(starts)):
         if not backwards:

@@ -134,8 +134,9 @@ class PretrainedStarter:
     def _chances(
         tokens: TextTokens, found: Sequence[RuleFind], odds: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the probability of each type, (n, types); unlikely places and organisations
-        have 0.
+        """Return the probability of each type, (n, types).
+
+        Unlikely places and organisations have the probability 0.
         """
         chances = 1 / (1 + np.exp(-odds))
         chances[_are_excluded(tokens, found), 0] = 0.0
