@@ -89,7 +89,8 @@ class SessionFacts:
         if self.forgets:
             return (
                 "The kit was fitted on one reading of each subject: from a subject's second "
-                "message on, the class is gradually revealed. Fit on several, with --time COLUMN."
+                "message on, the class is gradually revealed. Fit on several readings of each "
+                "subject, with --time COLUMN."
             )
         if not self.overheard:
             return "Too few subjects to say what whole sessions reveal."

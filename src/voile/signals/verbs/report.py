@@ -29,9 +29,9 @@ LIMITS = (
     f"Not tried: {UNTRIED}.",
     "Several messages of one person, sent one by one, gradually reveal the class. Constants "
     "such as height reveal it at once. Send them in sessions.",
-    "Columns that are kept, or known from elsewhere, can reveal the class together with a message. "
+    "Together with a message, kept columns or columns known from elsewhere can reveal the class. "
     "The map prevents this only for columns that it was given (role known).",
-    "The map does not hide that a person sends, how often, and which readings are missing.",
+    "The map does not hide whether and how often a person sends readings, or which are absent.",
     "A reading beyond those of the fit is sent exactly, but may be rarer in one "
     "class than in another.",
 )
@@ -294,8 +294,8 @@ def _describe_unprotected(story: Mapping[str, Any], audience: page.Audience) -> 
         f"Without the map, one reading reveals {_decimal(before['bits'])} of the "
         f"{_decimal(before['entropy'])} bits of the class{_to_whom(before)} (95% interval "
         f"{_within(before)}). {_alone(before)}"
-        f"The fit's expectations were estimated on {people} people, each encoded by a map "
-        "fitted to others. If a map reveals nothing, 95% of such estimates lie below "
+        f"The fit's predictions come from {people} people. Their readings were encoded by "
+        "maps that were fitted to other people. If a map reveals nothing, 95% of such estimates lie below "
         f"{_decimal(before['null'])} bits."
     )
 
