@@ -160,7 +160,8 @@ def test_a_file_is_this_runs_and_of_its_name(tmp_path: Path) -> None:
     for data in (b"", whole[:20], whole[:-1], flipped, (tmp_path / "b").read_bytes()):
         (tmp_path / "a").write_bytes(data)
         with pytest.raises(
-            DamagedError, match="a: does not match the bytes that this run wrote; run again"
+            DamagedError,
+            match="a: the file does not match the bytes that this run wrote; run again",
         ):
             staged.load("a")
     (tmp_path / "a").write_bytes(whole)
@@ -181,7 +182,7 @@ def test_a_folder_that_others_may_write_to_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    assert "cannot be read" in json.loads(make(tmp_path / "nowhere", CODE, 0))["what"]
+    assert "cannot read" in json.loads(make(tmp_path / "nowhere", CODE, 0))["what"]
 
 
 ROWS = 400
@@ -292,7 +293,7 @@ def test_a_worker_with_another_secret_is_refused(
         key.write_text("b secret that is long enough")
         return [work(number) for number in range(tasks)]
 
-    with pytest.raises(RequestError, match=r"worker .*key: the secret is not the one") as refused:
+    with pytest.raises(RequestError, match=r"worker .*key: the worker's secret differs") as refused:
         release(place, fitted, tmp_path / "out", elsewhere, key)
     assert "long enough" not in str(refused.value)
     assert [one.name for one in tmp_path.iterdir()] == ["key"]

@@ -289,7 +289,7 @@ def test_tables_are_found_by_name(server: Any) -> None:
     for table, message in (
         ("care.visit", r"the database has no table care.visit; did you mean care.visits"),
         ("care.stays", "two tables match this name, because one name contains a dot"),
-        ("", "the address lacks a table"),
+        ("", "the database has several tables"),
         ("pg_catalog.pg_class", "has no table"),
     ):
         with pytest.raises(ValueError, match=message):

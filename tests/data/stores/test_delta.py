@@ -80,7 +80,7 @@ def test_what_is_refused(bucket: Server, visits: Path) -> None:
 
     assert (
         refusal(f"{AT}@v7")
-        == "all visits: has no version 7; use the newest version, 2, or an earlier one"
+        == "all visits: the Delta table has no version 7; use the newest version, 2, or an earlier one"
     )
     for key in bucket.objects():
         if key.endswith(".parquet") and "b%3Dc" in key:

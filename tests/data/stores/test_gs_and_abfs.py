@@ -153,7 +153,8 @@ def test_what_is_not_there(store: Store) -> None:
     )
     nowhere = f"{store.scheme}://nowhere"
     assert (
-        refusal(f"{nowhere}/n.csv") == f"{nowhere}: the bucket does not exist; correct the address"
+        refusal(f"{nowhere}/n.csv")
+        == f"{nowhere}: the bucket does not exist; correct the bucket's name"
     )
     store.put("empty.csv", b"")
     assert (

@@ -295,8 +295,8 @@ def _describe_unprotected(story: Mapping[str, Any], audience: page.Audience) -> 
         f"{_decimal(before['entropy'])} bits of the class{_to_whom(before)} (95% interval "
         f"{_within(before)}). {_alone(before)}"
         f"The fit's predictions come from {people} people. Their readings were encoded by "
-        "maps that were fitted to other people. If a map reveals nothing, 95% of such estimates lie below "
-        f"{_decimal(before['null'])} bits."
+        "maps that were fitted to other people. If a map reveals nothing, 95% of such "
+        f"estimates lie below {_decimal(before['null'])} bits."
     )
 
 
