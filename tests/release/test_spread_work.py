@@ -167,7 +167,7 @@ def test_a_file_is_this_runs_and_of_its_name(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(whole)
     with pytest.raises(DamagedError, match="does not match the bytes that this run wrote"):
         StagedFolder(tmp_path, Secret(bytes(31) + b"1")).load("a")
-    with pytest.raises(DamagedError, match="cannot be read"):
+    with pytest.raises(DamagedError, match="cannot read the file"):
         staged.load("c")
 
 

@@ -122,7 +122,7 @@ class Source(ABC):
         for name in names:
             if name not in self.columns:
                 raise RequestError(
-                    f"the source has no column {name}",
+                    f"there is no column {name}",
                     where=self.name,
                     instead=nearest(name, self.columns),
                 )

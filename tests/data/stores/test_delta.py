@@ -79,8 +79,8 @@ def test_what_is_refused(bucket: Server, visits: Path) -> None:
         return str(caught.value)
 
     assert (
-        refusal(f"{AT}@v7")
-        == "all visits: the Delta table has no version 7; use the newest version, 2, or an earlier one"
+        refusal(f"{AT}@v7") == "all visits: the Delta table has no version 7; "
+        "use the newest version, 2, or an earlier one"
     )
     for key in bucket.objects():
         if key.endswith(".parquet") and "b%3Dc" in key:
