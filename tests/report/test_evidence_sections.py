@@ -196,7 +196,7 @@ def test_a_question_without_evidence_says_what_its_attack_takes():
     takes = {"singling out": "a population", "linkability": "a register"}
     alone, linked = evidence_sections([evidence(Finding("found", MANY))], "public", takes=takes)
     assert (alone.key, linked.key) == ("singling-out", "linkability")
-    assert alone.blocks[0].paragraphs[0].endswith("The attack takes a population.")
+    assert alone.blocks[0].paragraphs[0].endswith("The attack requires a population.")
     assert "No evidence" not in json.dumps([asdict(block) for block in linked.blocks])
 
 

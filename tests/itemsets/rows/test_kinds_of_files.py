@@ -180,9 +180,9 @@ def test_a_release_of_every_kind_holds_what_is_published_and_no_more(
 @pytest.mark.parametrize(
     ("kind", "name", "said"),
     [
-        ("wide", "r.dat", "exactly items, and the release's "),
-        ("wide", "r.svm", "exactly label and items, and the release's "),
-        ("lists", "r.dat", "and the release's label, items"),
+        ("wide", "r.dat", "exactly the columns items, but the release has "),
+        ("wide", "r.svm", "exactly the columns label and items, but the release has "),
+        ("lists", "r.dat", "but the release has label, items"),
     ],
 )
 def test_a_file_that_has_no_place_for_a_column_is_refused(kind, name, said, chosen_of, tmp_path):

@@ -130,12 +130,12 @@ def test_a_report_says_on_its_first_page_what_empty_boxes_cost(files, tmp_path):
     shown = evidence["absences"].findings[0].rate
     for audience in ("public", "internal"):
         said = _summary(known, audience)
-        assert "Boxes without a record were allowed" in said
+        assert "Leaves without a record were allowed" in said
         if audience == "internal":
             assert f"{shown.value:.0%} of the population is proved not to be" in said
     unknown = released(patients, tmp_path / "unknown.csv", k=2, empty_boxes=True)
     assert "Their number is unknown" in _summary(unknown, "public")
-    assert "Boxes without" not in _summary(released(patients, tmp_path / "no.csv", k=2), "public")
+    assert "Leaves without" not in _summary(released(patients, tmp_path / "no.csv", k=2), "public")
 
 
 def test_a_report_on_a_fit_says_that_boxes_may_be_empty(files):

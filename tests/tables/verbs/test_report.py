@@ -187,8 +187,8 @@ def test_what_is_left_of_each_column_is_told_and_one_group_is_warned_of():
     section = analysts(DATA | {"lost": LOST}, "public")
     prose, table = section.blocks
     assert "distribution 20%, resolution 5.0%, width of the groups (NCP) 10%" in prose.paragraphs[0]
-    assert "off by more than about 4.0%" in prose.paragraphs[1]
-    assert prose.paragraphs[2].startswith("Column sex is one group")
+    assert "is about 4.0%" in prose.paragraphs[1]
+    assert prose.paragraphs[2].startswith("Column sex has a single interval")
     assert table.rows == (("age", "7", "61%", "10%"), ("sex", "1", "0%", "under 1.1%"))
     labels = analysts(DATA | {"lost": {**LOST, "hidden_by_labels": 0.654}}, "public").blocks[0]
     assert "By each column's labels alone, 65% of the columns' entropy" in labels.paragraphs[1]

@@ -37,8 +37,8 @@ def test_nothing_asked_for_or_nothing_proved_is_no_bound():
 
 def test_what_is_proved_of_some_weights_is_said_and_the_others_are_named():
     said, (grid,) = told(proof([0.02, None, 0.03]))
-    assert "below the best found value by more than 3.0%" in said
-    assert "For 1 more weights there is no bound" in said
+    assert "by more than 3.0% over the best value found" in said
+    assert "For 1 more weights the gap was not computed" in said
     assert "at least 0.03100" in said  # an area is proved by some weights as well
     assert grid.rows[1][1:] == ("not proved", "0.50000", "", "")
     assert grid.rows[0][1:] == ("0.25000", "0.50000", "2.0%", "1.5")
