@@ -43,7 +43,8 @@ fit = {{ population = "population.parquet", method = "steepest", family = "globa
 OTHERS = {
     "wards": 'kind = "tables"\nfit = { method = "steepest", family = "global" }\n'
     "choose = { policy = 0 }",
-    "drugs": 'kind = "itemsets"\nfit = { k = 5 }\nchoose = { max_loss = 0.9 }',
+    "drugs": 'kind = "itemsets"\nfit = { k = 5 }\nchoose = { max_loss = 0.9 }\n'
+    'apply = { accept_risk = "the study counts joined rows" }',
     "pulses": 'kind = "signals"\nchoose = { max_relative_risk = 0.9 }',
 }
 NOTES = 'kind = "documents"\nkit = "notes.kit"\nchoose = { max_relative_risk = 0.05 }\n'

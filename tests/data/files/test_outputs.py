@@ -177,7 +177,7 @@ def test_a_link_stays_even_to_what_voile_wrote(
 
 def test_a_link_that_leads_nowhere_stays(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to(tmp_path / "none")
-    with pytest.raises(RequestError, match="which voile did not write"):
+    with pytest.raises(RequestError, match="is not a kit that voile wrote"):
         outputs.KIT.check_free(tmp_path / "out", force=True)
 
 

@@ -106,5 +106,5 @@ def test_what_was_put_there_since_is_another_hash_or_refused(tmp_path):
     ):
         FolderSource(out).read()
     (out / "a.txt").write_bytes(b"\xff")
-    with pytest.raises(SourceError, match="the line is not UTF-8 text"):
+    with pytest.raises(SourceError, match="the file is not UTF-8 text"):
         FolderSource(out).read([TEXT])

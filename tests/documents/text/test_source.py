@@ -200,7 +200,7 @@ def test_what_cannot_be_opened_is_said(tmp_path):
         rows(open_source(empty))
     with pytest.raises(RequestError, match="the format conll has no table to choose"):
         open_source(empty, table="notes")
-    with pytest.raises(RequestError, match="takes no encoding"):
+    with pytest.raises(RequestError, match="the format docx has no encoding to choose"):
         rows(open_source(f"docx:{empty}", encoding="utf-8"))
     with pytest.raises(RequestError, match="there is no such file"):
         open_source(tmp_path / "b.conll")

@@ -53,8 +53,8 @@ KG = '"unit":"kg", "system": "http://unitsofmeasure.org",  "code":"kg"'
         (changed('"code":"29463-7"', '"code":"3141-9"'), "a value has a code of no field"),
         (changed('"code":"8302-2"}, {', '"code":"1"}, {"system":"http://loinc.org",'
                  '"code":"29463-7"}, {'), "the observation's codes match two columns of the map"),
-        (changed('"component"', '"note":[{"text":"is 71.50 kg"}],"component"'), "note contains"),
-        (changed('"component"', '"text":{"div":"<b>71,5</b>"},"component"'), "text contains"),
+        (changed('"component"', '"note":[{"text":"is 71.50 kg"}],"component"'), "note repeats"),
+        (changed('"component"', '"text":{"div":"<b>71,5</b>"},"component"'), "text repeats"),
         (observation("71.5", FIELDS[1]), "a reading lacks height"),
         (observation("71.5", FIELDS[1], time=""), "a reading lacks height"),
         (LINES[0], "no value has a code of a field"),

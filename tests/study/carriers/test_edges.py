@@ -117,7 +117,7 @@ def test_no_export_is_opened_where_a_link_leads(clinic, plan, tmp_path):
     kept.touch()
     (tmp_path / ".study.kit.export").symlink_to("other")
     with (
-        pytest.raises(RequestError, match="another user may write to this temporary folder"),
+        pytest.raises(RequestError, match="that folder is not yours alone"),
         unpack_export(plan),
     ):
         pass

@@ -230,7 +230,7 @@ def test_ids_and_the_order_of_lines_are_drawn_anew_each_time(export, tmp_path):
         (
             lambda f: change(f / "Observation.ndjson", 0, lambda x: x.update(resourceType="Group")),
             SourceError,
-            "Observation.ndjson, line 1: is not of type Observation",
+            "Observation.ndjson, line 1: the resource is not of type Observation",
         ),
         (
             lambda f: (f / "Patient.ndjson").unlink(),

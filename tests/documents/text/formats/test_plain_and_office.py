@@ -165,5 +165,5 @@ def test_a_library_that_is_missing_is_named(tmp_path, monkeypatch, end, library,
 
 
 def test_office_files_have_no_encoding(tmp_path):
-    with pytest.raises(RequestError, match="takes no encoding"):
+    with pytest.raises(RequestError, match="the format docx has no encoding to choose"):
         Corpus.read(put(tmp_path / "a.docx", ""), encoding="utf-8")
