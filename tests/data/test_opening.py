@@ -173,7 +173,7 @@ def test_a_table_is_named_once(tmp_path: Path) -> None:
             connection.execute(f"CREATE TABLE {name} AS SELECT '00501' AS zip, 1 AS n")
     assert list(open_source(f"{path}::one", table="one").columns) == ["zip", "n"]
     refused(f"{path}::one", "after :: and in the option", table="two")
-    refused("service=county::one", "county::one: the table is named twice", table="two")
+    refused("service=county::one", "county::one: the table is given twice", table="two")
 
 
 def test_tables_and_encodings_only_where_there_are_some(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_duckdb_opens_a_file_twice_and_never_to_write(tmp_path: Path) -> None:
 
 def test_a_column_that_is_not_there_gets_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(
-        RequestError, match="pandas frame: the source has no column zap; did you mean zip"
+        RequestError, match="pandas frame: there is no column zap; did you mean zip"
     ):
         list(open_source(TABLE.to_pandas()).batches(["zap"]))
 

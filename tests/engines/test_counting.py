@@ -208,7 +208,7 @@ def test_what_cannot_be_counted_is_refused() -> None:
     )
     for columns, more, message in (
         (["age"], {}, "column age: the column is a float.*use an integer, a decimal or bins"),
-        (["n"], {"subject": "age"}, "column age: is a float"),
+        (["n"], {"subject": "age"}, "column age: the column is a float"),
         (["l"], {}, "column l: is list"),
         (["count"], {}, "two columns have the same name"),
         (["n", "n"], {}, "two columns have the same name"),
@@ -279,7 +279,9 @@ def test_nothing_is_left_and_the_folder_is_used(tmp_path: Path) -> None:
 def test_a_damaged_source_says_so_in_its_own_words(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n1,2,3\n")
-    with pytest.raises(SourceError, match=r"^t\.csv: row 3 has 3 fields, but the header has 2$"):
+    with pytest.raises(
+        SourceError, match=r"^t\.csv: row 3 has 3 fields, but the header has 2; correct the row$"
+    ):
         count_combinations(open_source(path), ["a"])
 
 

@@ -62,7 +62,7 @@ def test_a_saved_release_decodes_to_a_file_with_the_classes_given(sent, tmp_path
 def test_a_release_on_disk_is_saved_already_and_formulas_are_escaped_in_csv_alone(sent, tmp_path):
     frame, kit, policy, release = sent
     with pytest.raises(
-        RequestError, match=r"--formulas escape applies only to \.csv and \.tsv files"
+        RequestError, match=r"formulas escape applies only to \.csv and \.tsv files"
     ):
         kit.apply(policy, frame, no_pseudonyms=True, formulas="escape")
     saved = release.save(tmp_path / "r.csv", formulas="escape")

@@ -150,7 +150,7 @@ def test_a_plan_in_a_folder_below_is_applied(change, folder, monkeypatch):
 def test_a_part_that_fails_leaves_no_part(folder, change):
     study = change()
     (folder / "notes.parquet").unlink()
-    with pytest.raises(RequestError, match="no such file"):
+    with pytest.raises(RequestError, match="the file does not exist"):
         study.apply()
     assert not list(folder.glob("*.release*"))
     assert not list(folder.glob(".*voile"))

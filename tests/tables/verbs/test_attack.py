@@ -287,7 +287,7 @@ def test_a_changed_release_is_not_attacked(folder, tmp_path):
         ),
         ({"register": "population.parquet"}, "register does not identify people"),
         ({"control": "population.parquet"}, "no column diagnosis"),
-        ({"register": "none.parquet"}, "no such file"),
+        ({"register": "none.parquet"}, "the file does not exist"),
     ],
 )
 def test_what_does_not_fit_is_refused(folder, options, said):

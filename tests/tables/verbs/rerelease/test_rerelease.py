@@ -268,7 +268,7 @@ def test_releases_by_other_quasi_identifiers_are_joined_person_by_person(how, tm
 def test_what_is_of_a_ledger_needs_one(how):
     kit = vt.fit(county(*FIRST), ROLES, family="global", method="exhaustive", k=K, seed=1)
     for name, given in {"hold_back": True, "recipient": "Site A", "source": county(*FIRST)}.items():
-        with pytest.raises(RequestError, match=f"{name} is of a ledger"):
+        with pytest.raises(RequestError, match=f"{name} applies only with a ledger"):
             kit.choose(least_loss=True, **{name: given})
 
 
