@@ -165,7 +165,7 @@ def test_a_part_that_comes_later_is_refused_by_the_line_that_did_not_have_it(fol
 
 
 def test_an_override_is_of_a_ledger(folder):
-    with pytest.raises(RequestError, match="is of a ledger"):
+    with pytest.raises(RequestError, match="applies only with a ledger"):
         Study.open(folder / "study.toml").apply(override="agreed with the board")
 
 

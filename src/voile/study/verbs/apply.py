@@ -130,7 +130,9 @@ def entering(
     plan, writing = measured.plan, measured.writing
     if plan.ledger is None:
         if override is not None:
-            raise RequestError("--override is of a ledger", instead="name it with --ledger")
+            raise RequestError(
+                "--override applies only with a ledger", instead="give the ledger with --ledger"
+            )
         yield None
         return
     if override is not None and not 8 <= len(override) <= 2000:
