@@ -32,7 +32,7 @@ import voile.itemsets
 import voile.signals
 import voile.tables
 from voile.data.roles_file import correct_roles_file
-from voile.documents.options import ReadingOptions, ReviewOptions
+from voile.documents.own_options import ReadingOptions, ReviewOptions
 from voile.face.verbs import WarningReporter
 from voile.study import Study
 from voile.study.verbs.init import init as init_study

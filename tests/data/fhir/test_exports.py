@@ -111,7 +111,7 @@ def test_another_version_is_refused_by_its_name(tmp_path, resource, said):
 
 def test_a_bundle_of_another_version_is_refused(tmp_path):
     write(tmp_path / "b.json", json.dumps(bundle(PATIENT, issues={"resourceType": "X"})))
-    with pytest.raises(SourceError, match=r"^b\.json, line 1: is FHIR R5"):
+    with pytest.raises(SourceError, match=r"^b\.json, line 1: the export is FHIR R5"):
         list(read_export(tmp_path))
 
 

@@ -70,12 +70,24 @@ def test_every_type_about_a_patient_has_a_rule_or_is_named_in_the_guide():
             "the operation shift does not apply to Procedure.code, which has the type ",
         ),
         ("Procedure", {"person": "patient"}, "R4 has no element Procedure.patient"),
-        ("Procedure", {"keep": ["code"], "generalise": ["code"]}, "code has two operations"),
+        (
+            "Procedure",
+            {"keep": ["code"], "generalise": ["code"]},
+            "the element code has two operations",
+        ),
         ("Procedure", {"shift": ["performedDateTime"]}, "the operations shift and notes need"),
         ("Procedure", {"retain": ["code"]}, "retain: is not known here"),
         ("Procedur", {}, "R4 has no resource type Procedur; did you mean Procedure"),
-        ("Observation", {"keep": ["valueString"]}, "keep does not fit Observation.valueString"),
-        ("Patient", {"pseudonymise": ["birthDate"]}, "pseudonymise does not fit Patient.birthDate"),
+        (
+            "Observation",
+            {"keep": ["valueString"]},
+            "the operation keep does not apply to Observation.valueString",
+        ),
+        (
+            "Patient",
+            {"pseudonymise": ["birthDate"]},
+            "the operation pseudonymise does not apply to Patient.birthDate",
+        ),
     ],
 )
 def test_a_rule_that_does_not_fit_r4_is_refused_in_one_sentence(kind, data, said):

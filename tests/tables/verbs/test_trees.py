@@ -234,7 +234,7 @@ def test_a_report_draws_what_no_box_of_a_release_tells_apart(kit, tmp_path):
         assert sections(kit, (), audience=audience)
         found = {one.key: one for one in sections(release, (), audience=audience)}
         said, chart = found["policy"].blocks
-        assert f"tree of {len(book.boxes)} boxes" in said.paragraphs[0]
+        assert f"tree of {len(book.boxes)} leaves" in said.paragraphs[0]
         drawn = {
             strip.column: [label for label, _ in strip.intervals] for strip in chart.policies[0][1]
         }

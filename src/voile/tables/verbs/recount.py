@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -102,7 +102,8 @@ def with_counts(content: TablesContent, counts: CombinationCounts) -> TablesCont
 
 def pack_counts(counts: CombinationCounts) -> dict[str, Any]:
     """Return counts as numbers, arrays and tuples, for another process."""
-    return {**vars(counts), "columns": tuple(map(tuple, counts.columns))}
+    stored = {one.name: getattr(counts, one.name) for one in fields(counts)}
+    return {**stored, "columns": tuple(map(tuple, counts.columns))}
 
 
 def unpack_counts(given: Mapping[str, Any]) -> CombinationCounts:
