@@ -60,7 +60,7 @@ def test_a_dictionary_of_no_columns_is_refused_by_its_columns(columns, said):
 
 @pytest.mark.parametrize("thing", [3, [1, 2], np.zeros((2, 2)), pd.Series([1])])
 def test_what_is_no_frame_is_refused(thing):
-    with pytest.raises(RequestError, match="is not a source; give a path"):
+    with pytest.raises(RequestError, match="is not a source of data; give a path"):
         open_source(thing)
 
 
