@@ -209,11 +209,11 @@ def test_what_cannot_be_counted_is_refused() -> None:
     for columns, more, message in (
         (["age"], {}, "column age: the column is a float.*use an integer, a decimal or bins"),
         (["n"], {"subject": "age"}, "column age: the column is a float"),
-        (["l"], {}, "column l: is list"),
+        (["l"], {}, "column l: the column is list"),
         (["count"], {}, "two columns have the same name"),
         (["n", "n"], {}, "two columns have the same name"),
         (["ages"], {}, "there is no column ages; did you mean age"),
-        (["n"], {"weight": "l"}, "column l: is list"),
+        (["n"], {"weight": "l"}, "column l: the column is list"),
         (["n"], {"weight": "n", "subject": "n"}, "not by both"),
         ([], {}, "no columns to count by"),
     ):

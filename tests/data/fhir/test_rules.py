@@ -103,7 +103,7 @@ def test_a_folder_adds_types_and_replaces_rules(tmp_path):
     assert [*rules["Procedure"].elements] == ["status"]
     assert [*rules["Basic"].elements] == ["code"]
     assert rules["Condition"] is read_rules()["Condition"]
-    with pytest.raises(RequestError, match="the folder of rules does not exist"):
+    with pytest.raises(RequestError, match="the folder of FHIR rules does not exist"):
         read_rules_with(tmp_path / "absent")
 
 
