@@ -102,7 +102,7 @@ def test_lists_are_not_written_where_they_would_be_text(tmp_path):
     kit = fit(source, roles, FitOptions(k=(2,)), seed=1, progress=silent)
     chosen = choose(kit, Choice(max_risk=0.5))
     for name in ("r.csv", "r.tsv"):
-        with pytest.raises(RequestError, match="column items holds lists"):
+        with pytest.raises(RequestError, match="column items contains lists"):
             ITEMSETS.apply(
                 kit,
                 chosen,

@@ -60,9 +60,13 @@ def test_documents_are_lines_or_the_whole_file_with_every_byte(path):
 
 
 def test_a_file_that_is_not_utf_8_or_not_there_is_refused(path):
-    with pytest.raises(SourceError, match=r"^Patient\.ndjson: the file cannot be read \(no such file"):
+    with pytest.raises(
+        SourceError, match=r"^Patient\.ndjson: the file cannot be read \(no such file"
+    ):
         list(read_resources(path))
-    with pytest.raises(SourceError, match=r"^Patient\.ndjson: the file cannot be read \(no such file"):
+    with pytest.raises(
+        SourceError, match=r"^Patient\.ndjson: the file cannot be read \(no such file"
+    ):
         list(read_documents(path))
     path.write_bytes(b'{}\n"\xff"\n')
     with pytest.raises(SourceError, match="line 2: the line is not UTF-8, which FHIR requires"):

@@ -188,7 +188,7 @@ def test_the_verbs_take_a_long_table_and_write_one(purchases, tmp_path, name):
     kit = fit(source, ROLES, asked, seed=1, progress=silent)
     chosen = choose(kit, Choice(max_risk=0.2))
     out = tmp_path / name
-    options = ApplyOptions(keep_order=True)
+    options = ApplyOptions(keep_order=True, accept_risk="the order of these rows is kept")
     release = ITEMSETS.apply(kit, chosen, source, out, options, force=False, progress=silent)
     counts, figures = release.private["counts"], release.private["figures"]
     assert (counts["read"], counts["released"]) == (260, 260 - counts["held_out"])
