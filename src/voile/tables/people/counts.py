@@ -184,7 +184,7 @@ def number_groups(keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp
     Cost: O(n) without a sort if the keys are small integers, else O(n log n).
 
     >>> [found.tolist() for found in number_groups(np.array([7, 3, 7]))]
-    [[1, 0], [0, 1, 0]]
+    [[1, 0], [1, 0, 1]]
     """
     if not is_dense(keys):
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)

@@ -32,7 +32,7 @@ def label_context(
     A committee can then learn to remove these words and similar ones. Every occurrence of such a
     word becomes a span, in all documents, with the type of its most certain rule.
 
-    >>> from voile.documents import Document
+    >>> from voile.documents import Corpus, Document
     >>> texts = ["Smith sails a yacht.", "A yacht of Jones.", "He sails.", "He walks a dog."]
     >>> spans = [(Span(0, 5, "NAME"),), (Span(11, 16, "NAME"),), (), ()]
     >>> corpus = Corpus(map(Document, texts, spans))
