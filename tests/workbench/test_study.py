@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 from tests.workbench.county import CONTEXT, make_key
+from tests.workbench.replayed import SCRIPTS, check_replay
 from tests.workbench.served import opened
 from tests.workbench.test_notes import ask_verb, check_criteria, check_looks
 from tests.workbench.window import PATIENCE, Window
@@ -99,6 +100,8 @@ def test_a_folder_becomes_a_signed_study(chromium: Browser, tmp_path: Path) -> N
     context.close()
     assert "k = 6" in (project / "study.toml").read_text()
     assert ask_verb("study", "verify", "study.toml", cwd=project)["ok"]
+    for script in SCRIPTS:
+        check_replay(project, script)
 
 
 def save_another_limit(window: Window) -> None:

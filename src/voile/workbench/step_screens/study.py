@@ -35,10 +35,15 @@ PROMISES: Mapping[str, Mapping[str, object]] = {
 
 
 def edit_promise(view: StudyView, changes: Mapping[str, object]) -> FileWrite:
-    """Return the plan with changed promises. A new way to pick the policy replaces the old one."""
+    """Return the plan with changed promises. A new way to pick the policy replaces the old one.
+
+    The plan also gets the project's seed, without which a repeated fit makes another kit.
+    """
     import tomlkit
 
     document = tomlkit.parse(view.folder.read_text(STUDY))
+    study: Any = document["study"]
+    study.setdefault("seed", view.project.seed)
     promise: Any = document.setdefault("promise", tomlkit.table())
     for way in WAYS if changes.keys() & set(WAYS) else ():
         promise.pop(way, None)
